@@ -1,0 +1,48 @@
+# Two commands are enough: `make demo` and `make test`. Both set up everything they need in .venv.
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: help demo test slow lint types docs bench clean
+
+help:  ## Say what each target does
+	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 8
+
+$(VENV)/.core: pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)
+	$(PIP) -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.core
+	$(PIP) -e '.[dev]'
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.dev
+	$(PIP) -e '.[docs]'
+	@touch $@
+
+demo: $(VENV)/.core  ## Depth of a real photograph with the embedded model; prints where to look
+	$(BIN)/sightline demo --out demo
+
+test: lint types  ## Everything a change must pass
+	$(BIN)/pytest -n 2 -m "not slow"
+
+slow: $(VENV)/.dev  ## The few checks that take longer
+	$(BIN)/pytest -m slow
+
+lint: $(VENV)/.dev  ## Style
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev  ## Types, strictly
+	$(BIN)/mypy
+
+docs: $(VENV)/.docs  ## The site, strictly: every link must hold
+	$(BIN)/mkdocs build --strict
+
+bench: $(VENV)/.dev  ## Speed side by side with transformers
+	$(BIN)/python benchmarks/depth.py
+
+clean:  ## Remove what the targets made
+	rm -rf $(VENV) demo site build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,35 @@
+"""Sightline turns pixels into measurements of the physical world.
+
+>>> import sightline
+>>> depth = sightline.load("default").infer("photo.jpg")  # doctest: +SKIP
+>>> depth.kind, depth.values.shape  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+__all__ = ["Camera", "DepthMap", "Kind", "Points", "__version__", "load"]
+
+if TYPE_CHECKING:
+    from sightline.depth.estimator import load
+    from sightline.types import Camera, DepthMap, Kind, Points
+
+_HOMES = {
+    "load": "sightline.depth.estimator",
+    "Camera": "sightline.types",
+    "DepthMap": "sightline.types",
+    "Kind": "sightline.types",
+    "Points": "sightline.types",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use, so that `sightline --help` does not pay for numpy or OpenVINO."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'sightline' has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(_HOMES[name]), name)

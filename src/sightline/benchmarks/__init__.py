@@ -1,0 +1,1 @@
+"""Benchmarks: one file each, one protocol line each."""

@@ -1,0 +1,1 @@
+"""Relative and metric depth from one picture."""

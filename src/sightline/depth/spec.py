@@ -1,0 +1,70 @@
+"""What the code around a depth network must know of it: input size, normalisation, kind of output.
+
+Our own weight files carry their `ModelSpec` as JSON under the key `sightline.spec` (in an ONNX file's
+metadata properties, in a safetensors header), so a file on disk describes itself. Official files carry
+none; `depth.checkpoints` recognises them by content.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from sightline.errors import InputError
+from sightline.types import Kind
+
+SPEC_KEY = "sightline.spec"
+
+Architecture = Literal["vits", "vitb", "vitl", "vitg", "compact"]
+
+IMAGENET_MEAN = (0.485, 0.456, 0.406)
+IMAGENET_STD = (0.229, 0.224, 0.225)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSpec:
+    """How to feed a depth network and how to read it.
+
+    Attributes:
+        architecture: `vits` … `vitg` are Depth Anything V2's; `compact` is our small student.
+        kind: unit and direction of the output.
+        size: the network input's shorter side in [px]; the longer follows the picture's aspect.
+        multiple: both sides are multiples of this (the patch size, or the encoder's stride).
+        max_depth: for metric networks the distance in [m] that the last sigmoid is scaled by.
+        resize: `cubic` as the authors of Depth Anything do (no antialiasing), or `area`.
+        taps: which blocks of a ViT feed the head: V2 spreads them, V1 takes the last four.
+        mean: per-channel mean of RGB in 0–1.
+        std: per-channel standard deviation.
+    """
+
+    architecture: Architecture
+    kind: Kind = Kind.RELATIVE_DISPARITY
+    size: int = 518
+    multiple: int = 14
+    max_depth: float | None = None
+    resize: Literal["cubic", "area"] = "cubic"
+    taps: Literal["v1", "v2"] = "v2"
+    mean: tuple[float, float, float] = IMAGENET_MEAN
+    std: tuple[float, float, float] = IMAGENET_STD
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", Kind(self.kind))
+        object.__setattr__(self, "mean", tuple(self.mean))
+        object.__setattr__(self, "std", tuple(self.std))
+        if self.size < self.multiple or self.multiple < 1:
+            raise InputError(f"network size {self.size} is below its multiple {self.multiple}")
+        if (self.kind is Kind.METRIC_DEPTH) != (self.max_depth is not None):
+            raise InputError("metric networks need max_depth, relative ones have none")
+
+    def to_json(self) -> str:
+        """One line of JSON, keys sorted."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> ModelSpec:
+        """Read what `to_json` wrote; unknown or missing keys are an `InputError`."""
+        try:
+            return cls(**json.loads(text))
+        except (TypeError, ValueError) as error:
+            raise InputError(f"not a model description ({error})") from error

@@ -1,0 +1,1 @@
+"""Training depth networks: data, augmentation, and a loop that stops and resumes exactly."""

@@ -1,0 +1,64 @@
+"""Write files whole or not at all: a temporary file in the same folder, then a rename."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sightline.errors import InputError, SightlineError
+
+
+@contextmanager
+def atomic_path(path: str | Path) -> Iterator[Path]:
+    """Give a temporary path with the same suffix; on success it becomes `path`, on failure it goes.
+
+    The folder of `path` is made when missing. A killed process leaves at worst a hidden
+    `.<name>.<random>.part<suffix>` file, never a half-written `path`.
+    """
+    path = Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(
+            prefix=f".{path.stem}.", suffix=f".part{path.suffix}", dir=path.parent
+        )
+    except OSError as error:
+        raise _explain(error, path) from error
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        # mkstemp makes files private; a result should have the mode any other new file has.
+        umask = os.umask(0)
+        os.umask(umask)
+        temporary.chmod(0o666 & ~umask)
+        temporary.replace(path)
+    except OSError as error:
+        raise _explain(error, path) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_bytes(path: str | Path, data: bytes) -> None:
+    """Write `data` to `path`, whole or not at all."""
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(data)
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write UTF-8 `text` to `path`, whole or not at all."""
+    write_bytes(path, text.encode())
+
+
+def _explain(error: OSError, path: Path) -> SightlineError:
+    """Turn an operating system error into one line that says what to do."""
+    if isinstance(error, FileExistsError | NotADirectoryError):
+        return InputError("a file is in the way of this folder", path=path.parent)
+    if isinstance(error, PermissionError) or error.errno == errno.EROFS:
+        return InputError("no permission to write", path=path, remedy="choose another --out")
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return SightlineError(f"{path}: the disk is full; free some space and run again (--resume)")
+    return SightlineError(f"{path}: could not be written ({error.strerror or error})")

@@ -1,0 +1,273 @@
+"""Geometry of depth maps: align two of them, lift one to points, find its edges and normals.
+
+Pure functions of arrays. One alignment routine serves evaluation, tiles, video and metres: masked
+least squares of scale and shift, in whatever space the caller hands it (disparity, as a rule).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sightline.errors import InputError
+from sightline.types import BoolArray, Camera, DepthMap, FloatArray, Kind, Points
+
+#: Far over near distance given to a relative map when it is shown in 3D. Scale and shift of a
+#: relative map are unknown, so some ratio has to be assumed; the points carry no unit.
+ASSUMED_FAR_OVER_NEAR = 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """`target ≈ scale · source + shift`.
+
+    Attributes:
+        scale: factor; zero when the source is flat.
+        shift: offset in the unit of the target.
+        residual: root mean square of what is left, weighted as the fit was.
+        count: how many samples the fit saw.
+    """
+
+    scale: float
+    shift: float
+    residual: float
+    count: int
+
+    def __call__(self, values: NDArray[Any]) -> FloatArray:
+        """Apply to an array of any shape."""
+        result: FloatArray = np.asarray(values, np.float32) * np.float32(self.scale) + np.float32(
+            self.shift
+        )
+        return result
+
+
+def align(
+    source: NDArray[Any],
+    target: NDArray[Any],
+    mask: BoolArray | None = None,
+    weights: NDArray[Any] | None = None,
+    *,
+    robust: bool = False,
+    nonnegative: bool = False,
+    iterations: int = 8,
+) -> Alignment:
+    """Find scale and shift that bring `source` to `target` in the least squares sense.
+
+    Args:
+        source: (…) values to be moved.
+        target: same shape.
+        mask: same shape; True where both are to be trusted. Non-finite samples never count.
+        weights: same shape, not negative.
+        robust: reweight by Tukey's biweight (scale by the median absolute deviation), so that up to
+            about a third of the samples may be plain wrong.
+        nonnegative: never return a negative scale; a fit that wants one gets scale zero.
+        iterations: of the reweighting.
+
+    Returns:
+        The alignment; scale 0 and the mean of the target where the source is flat.
+
+    >>> fit = align(np.array([0.0, 1.0, 2.0]), np.array([1.0, 3.0, 5.0]))
+    >>> round(fit.scale, 6), round(fit.shift, 6)
+    (2.0, 1.0)
+    """
+    if source.shape != target.shape:
+        raise InputError(f"cannot align shape {source.shape} to shape {target.shape}")
+    good = np.isfinite(source) & np.isfinite(target)
+    if mask is not None:
+        good &= mask
+    if weights is not None:
+        good &= np.isfinite(weights) & (weights > 0)
+    x = source[good].astype(np.float64)
+    y = target[good].astype(np.float64)
+    base = np.ones_like(x) if weights is None else weights[good].astype(np.float64)
+    if x.size == 0:
+        raise InputError("cannot align: no pixel is valid in both maps")
+    scale, shift = _weighted_line(x, y, base, nonnegative)
+    w = base
+    if robust:
+        # A least squares start can be dragged off by gross outliers, so begin at the medians.
+        scale, shift = _median_line(x, y, nonnegative)
+        for _ in range(iterations):
+            error = y - (scale * x + shift)
+            spread = 1.4826 * float(np.median(np.abs(error - np.median(error))))
+            if spread <= 1e-12 * (1.0 + float(np.abs(y).max())):
+                break
+            w = base * np.clip(1 - (error / (4.685 * spread)) ** 2, 0, None) ** 2
+            if float(w.sum()) <= 0:
+                w = base
+                break
+            scale, shift = _weighted_line(x, y, w, nonnegative)
+    error = y - (scale * x + shift)
+    residual = float(np.sqrt(np.average(error**2, weights=w)))
+    return Alignment(scale, shift, residual, int(x.size))
+
+
+def _weighted_line(
+    x: NDArray[np.float64], y: NDArray[np.float64], w: NDArray[np.float64], nonnegative: bool
+) -> tuple[float, float]:
+    """Fit a weighted line in closed form, centred for numerical sanity."""
+    total = float(w.sum())
+    mean_x, mean_y = float((w * x).sum()) / total, float((w * y).sum()) / total
+    dx = x - mean_x
+    variance = float((w * dx * dx).sum())
+    if variance <= 1e-12 * total * (1e-12 + float(np.abs(x).max()) ** 2):
+        return 0.0, mean_y
+    scale = float((w * dx * (y - mean_y)).sum()) / variance
+    if nonnegative and scale < 0:
+        return 0.0, mean_y
+    return scale, mean_y - scale * mean_x
+
+
+def _median_line(
+    x: NDArray[np.float64], y: NDArray[np.float64], nonnegative: bool
+) -> tuple[float, float]:
+    """Siegel-like start: the median slope over pairs half the sorted range apart."""
+    order = np.argsort(x, kind="stable")
+    half = len(x) // 2
+    if half == 0:
+        return 0.0, float(np.median(y))
+    low, high = order[:half], order[-half:]
+    dx = x[high] - x[low]
+    usable = dx > 1e-9 * (1e-12 + float(np.abs(x).max()))
+    if not bool(usable.any()):
+        return 0.0, float(np.median(y))
+    scale = float(np.median((y[high] - y[low])[usable] / dx[usable]))
+    if nonnegative:
+        scale = max(scale, 0.0)
+    return scale, float(np.median(y - scale * x))
+
+
+def depth_for_view(depth: DepthMap, far_over_near: float = ASSUMED_FAR_OVER_NEAR) -> FloatArray:
+    """Return (H, W) distance along the optical axis for showing a map in 3D; 0 where not valid.
+
+    Metric maps give metres. A relative map gives arbitrary units: its disparity is stretched from
+    the 1st to the 99th percentile so that near is 1 and far is `far_over_near`. That keeps the
+    order and the look, but no ratio may be read off it.
+    """
+    if depth.is_metric:
+        return depth.to_metric_depth().values
+    if not bool(depth.valid.any()):
+        return np.zeros_like(depth.values)
+    low, high = np.percentile(depth.values[depth.valid], [1.0, 99.0])
+    span = max(float(high - low), 1e-12)
+    unit = np.clip((depth.values - low) / span, 0.0, 1.1)
+    disparity = unit * (1 - 1 / far_over_near) + 1 / far_over_near
+    return np.where(depth.valid, 1 / disparity, 0).astype(np.float32)
+
+
+def unproject(z: NDArray[Any], camera: Camera) -> FloatArray:
+    """Lift planar depth to the camera frame.
+
+    Args:
+        z: (H, W) distance along the optical axis.
+        camera: of the same size.
+
+    Returns:
+        (H, W, 3) float32 points, x right, y down, z forward, in the unit of `z`.
+    """
+    height, width = z.shape
+    if (camera.height, camera.width) != (height, width):
+        raise InputError(f"camera is for {camera.width}×{camera.height}, depth is {width}×{height}")
+    inverse = np.linalg.inv(camera.K)
+    rows, columns = np.mgrid[0:height, 0:width].astype(np.float64)
+    pixels = np.stack([columns, rows, np.ones_like(rows)], axis=-1)
+    rays = pixels @ inverse.T
+    xyz: FloatArray = (rays * np.asarray(z, np.float64)[..., None]).astype(np.float32)
+    return xyz
+
+
+def project(xyz: NDArray[Any], camera: Camera) -> FloatArray:
+    """Project (…, 3) points of the camera frame to (…, 2) pixel coordinates (x, y)."""
+    image = np.asarray(xyz, np.float64) @ camera.K.T
+    xy: FloatArray = (image[..., :2] / image[..., 2:]).astype(np.float32)
+    return xy
+
+
+def edges(z: NDArray[Any], valid: BoolArray | None = None, tolerance: float = 0.05) -> BoolArray:
+    """Mark pixels at a jump in depth: where "flying points" hang between front and back.
+
+    A pixel is an edge when the second difference of disparity across it exceeds `tolerance` times
+    its disparity: a slanted plane has none (its disparity is linear in the picture), however steep.
+
+    Args:
+        z: (H, W) positive depth.
+        valid: (H, W); pixels next to an invalid one are not marked for that alone.
+        tolerance: relative jump.
+    """
+    ok = (np.asarray(z) > 0) if valid is None else (valid & (np.asarray(z) > 0))
+    disparity = np.where(ok, 1 / np.where(ok, z, 1), np.nan)
+    bend = np.zeros(disparity.shape)
+    for axis in (0, 1):
+        d = np.moveaxis(disparity, axis, 0)
+        b = np.moveaxis(bend, axis, 0)
+        if d.shape[0] < 3:
+            continue
+        second = np.abs(d[2:] - 2 * d[1:-1] + d[:-2])
+        second = np.nan_to_num(second, nan=0.0)
+        # The bend belongs to the middle pixel and to the two beside it: either may be the flyer.
+        b[1:-1] = np.maximum(b[1:-1], second)
+        b[:-2] = np.maximum(b[:-2], second)
+        b[2:] = np.maximum(b[2:], second)
+    marked: BoolArray = ok & (bend > tolerance * np.nan_to_num(disparity, nan=np.inf))
+    return marked
+
+
+def normals(xyz: NDArray[Any]) -> FloatArray:
+    """Return (H, W, 3) unit normals of an (H, W, 3) grid, facing the camera; 0 if undefined."""
+    points = np.asarray(xyz, np.float64)
+    du = np.gradient(points, axis=1) if points.shape[1] > 1 else np.zeros_like(points)
+    dv = np.gradient(points, axis=0) if points.shape[0] > 1 else np.zeros_like(points)
+    normal = np.cross(dv, du)
+    length = np.linalg.norm(normal, axis=-1, keepdims=True)
+    unit = np.divide(normal, length, out=np.zeros_like(normal), where=length > 0)
+    away = (unit * points).sum(-1, keepdims=True) > 0
+    return np.where(away, -unit, unit).astype(np.float32)
+
+
+def to_points(
+    depth: DepthMap,
+    rgb: NDArray[np.uint8] | None = None,
+    *,
+    mesh: bool = False,
+    edge_tolerance: float | None = 0.05,
+    max_points: int | None = None,
+) -> Points:
+    """Turn a depth map into a coloured cloud or mesh, without the points that fly at edges.
+
+    Args:
+        depth: the map; relative ones are stretched by `depth_for_view` and get no unit.
+        rgb: (H, W, 3) uint8 colours of the same picture.
+        mesh: join neighbouring pixels by triangles.
+        edge_tolerance: relative jump above which a pixel counts as an edge; None keeps all.
+        max_points: thin the grid evenly (every n-th row and column) to at most this many pixels.
+    """
+    if rgb is not None and rgb.shape != (*depth.values.shape, 3):
+        raise InputError(f"picture is {rgb.shape}, depth map is {depth.values.shape}")
+    camera = depth.camera or Camera.assumed(depth.width, depth.height)
+    z = depth_for_view(depth)
+    keep = z > 0
+    if edge_tolerance is not None:
+        keep &= ~edges(z, keep, edge_tolerance)
+    xyz = unproject(z, camera)
+    step = 1
+    if max_points is not None and z.size > max_points:
+        step = int(np.ceil(np.sqrt(z.size / max_points)))
+    xyz, keep = xyz[::step, ::step], keep[::step, ::step]
+    colours = None if rgb is None else rgb[::step, ::step][keep]
+    faces = _grid_faces(keep) if mesh else None
+    unit = "m" if depth.kind is not Kind.RELATIVE_DISPARITY else ""
+    return Points(xyz[keep], colours, unit, faces)
+
+
+def _grid_faces(keep: BoolArray) -> NDArray[np.int32]:
+    """Two triangles per cell of four kept corners, counter-clockwise seen from the camera."""
+    index = np.full(keep.shape, -1, np.int32)
+    index[keep] = np.arange(int(keep.sum()), dtype=np.int32)
+    a, b = index[:-1, :-1], index[:-1, 1:]
+    c, d = index[1:, :-1], index[1:, 1:]
+    whole = (a >= 0) & (b >= 0) & (c >= 0) & (d >= 0)
+    a, b, c, d = a[whole], b[whole], c[whole], d[whole]
+    return np.concatenate([np.stack([a, c, b], -1), np.stack([b, c, d], -1)]).astype(np.int32)

@@ -1,0 +1,294 @@
+"""The few types that every room shares: `Camera`, `DepthMap`, `Points`.
+
+* All are frozen and validated when made; arrays are stored read-only.
+* A depth map carries its unit and direction (`Kind`): nobody has to guess whether bright is near.
+* Pixel coordinates are (x, y) = (column, row); the centre of the top left pixel is (0, 0).
+* Camera frame: x to the right, y down, z forward (as OpenCV has it).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sightline.errors import InputError
+
+FloatArray = NDArray[np.float32]
+BoolArray = NDArray[np.bool_]
+
+#: Diagonal of a 36 mm × 24 mm frame: what "35 mm equivalent" focal lengths refer to, in [mm].
+FULL_FRAME_DIAGONAL = math.hypot(36.0, 24.0)
+
+#: Focal length assumed when nothing is known, in [mm] on a 36 × 24 frame: between the main camera of
+#: a telephone (24 to 28) and a standard lens (50).
+ASSUMED_FOCAL_35MM = 30.0
+
+
+class Kind(StrEnum):
+    """What the numbers of a depth map are: unit and direction.
+
+    * `RELATIVE_DISPARITY`: no unit, larger is nearer; inverse depth up to unknown scale and shift.
+    * `METRIC_DEPTH`: metres along the optical axis, larger is farther.
+    * `METRIC_DISPARITY`: one over metres, larger is nearer.
+    """
+
+    RELATIVE_DISPARITY = "relative_disparity"
+    METRIC_DEPTH = "metric_depth"
+    METRIC_DISPARITY = "metric_disparity"
+
+    @property
+    def unit(self) -> str:
+        """`"m"`, `"1/m"`, or `""` where there is none."""
+        return {"metric_depth": "m", "metric_disparity": "1/m"}.get(self.value, "")
+
+    @property
+    def larger_is_nearer(self) -> bool:
+        """True for disparities, False for depth."""
+        return self is not Kind.METRIC_DEPTH
+
+    @property
+    def direction(self) -> str:
+        """The direction in words, as written into files."""
+        return "larger is nearer" if self.larger_is_nearer else "larger is farther"
+
+
+class CameraSource(StrEnum):
+    """Where a camera's focal length comes from."""
+
+    GIVEN = "given"
+    EXIF = "exif"
+    ASSUMED = "assumed"
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a read-only view, leaving the caller's own array writable."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Camera:
+    """A pinhole camera without distortion.
+
+    Attributes:
+        K: (3, 3) float64 camera matrix in pixels.
+        width: picture width in pixels.
+        height: picture height in pixels.
+        source: where the focal length comes from; `ASSUMED` means it is a guess.
+    """
+
+    K: NDArray[np.float64]
+    width: int
+    height: int
+    source: CameraSource = CameraSource.GIVEN
+
+    def __post_init__(self) -> None:
+        K = np.array(self.K, dtype=np.float64)
+        if K.shape != (3, 3) or not np.isfinite(K).all():
+            raise InputError(f"camera matrix must be 3×3 and finite, got shape {K.shape}")
+        if K[0, 0] <= 0 or K[1, 1] <= 0 or not np.array_equal(K[2], [0.0, 0.0, 1.0]):
+            raise InputError("camera matrix needs positive focal lengths and last row 0 0 1")
+        if self.width < 1 or self.height < 1:
+            raise InputError(f"camera size must be positive, got {self.width}×{self.height}")
+        object.__setattr__(self, "K", _frozen(K))
+        object.__setattr__(self, "source", CameraSource(self.source))
+
+    @classmethod
+    def from_focal(
+        cls, focal: float, width: int, height: int, source: CameraSource = CameraSource.GIVEN
+    ) -> Camera:
+        """Square pixels, principal point at the centre. `focal` in [px]."""
+        K = np.array(
+            [[focal, 0.0, (width - 1) / 2], [0.0, focal, (height - 1) / 2], [0.0, 0.0, 1.0]]
+        )
+        return cls(K, width, height, source)
+
+    @classmethod
+    def from_fov(cls, fov: float, width: int, height: int) -> Camera:
+        """Make a camera from its horizontal field of view in [degrees].
+
+        >>> round(Camera.from_fov(90.0, 640, 480).focal, 3)
+        320.0
+        """
+        if not 1.0 <= fov <= 175.0:
+            raise InputError(f"field of view must lie in 1–175 degrees, got {fov:g}")
+        return cls.from_focal(width / 2 / math.tan(math.radians(fov) / 2), width, height)
+
+    @classmethod
+    def from_focal_35mm(
+        cls,
+        focal_mm: float,
+        width: int,
+        height: int,
+        source: CameraSource = CameraSource.EXIF,
+    ) -> Camera:
+        """Make a camera from a 35 mm equivalent focal length in [mm] (by the frame's diagonal)."""
+        focal = focal_mm * math.hypot(width, height) / FULL_FRAME_DIAGONAL
+        return cls.from_focal(focal, width, height, source)
+
+    @classmethod
+    def assumed(cls, width: int, height: int) -> Camera:
+        """Make the default camera for a picture that says nothing of its lens."""
+        return cls.from_focal_35mm(ASSUMED_FOCAL_35MM, width, height, CameraSource.ASSUMED)
+
+    @property
+    def focal(self) -> float:
+        """Horizontal focal length in [px]."""
+        return float(self.K[0, 0])
+
+    @property
+    def fov(self) -> float:
+        """Horizontal field of view in [degrees]."""
+        return math.degrees(2 * math.atan(self.width / 2 / self.focal))
+
+    def resized(self, width: int, height: int) -> Camera:
+        """Return the same camera for the picture scaled to another size."""
+        sx, sy = width / self.width, height / self.height
+        K = self.K.copy()
+        K[0] *= sx
+        K[1] *= sy
+        # Pixel centres sit at whole numbers, so the scaling acts about the corner at -0.5.
+        K[0, 2] = (self.K[0, 2] + 0.5) * sx - 0.5
+        K[1, 2] = (self.K[1, 2] + 0.5) * sy - 0.5
+        return Camera(K, width, height, self.source)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DepthMap:
+    """Depth or disparity of one picture, with everything needed to read it.
+
+    Attributes:
+        values: (H, W) float32; unit and direction are those of `kind`. Zero where not valid.
+        kind: unit and direction.
+        valid: (H, W) bool; False where nothing is known. Defaults to where `values` is finite.
+        camera: the camera of the same H × W picture, when known.
+        sigma: (H, W) float32 one-sigma uncertainty in the unit of `values`, when estimated.
+        source: who made it: model name and first digits of its checksum, or a file.
+    """
+
+    values: FloatArray
+    kind: Kind
+    valid: BoolArray = field(default=None)  # type: ignore[arg-type]
+    camera: Camera | None = None
+    sigma: FloatArray | None = None
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        given: ArrayLike = self.values
+        values = np.asarray(given, dtype=np.float32)
+        if values.ndim != 2 or values.size == 0:
+            raise InputError(f"depth values must be H×W, got shape {values.shape}")
+        kind = Kind(self.kind)
+        finite = np.isfinite(values)
+        valid = finite if self.valid is None else np.asarray(self.valid, dtype=np.bool_)
+        if valid.shape != values.shape:
+            raise InputError(f"valid mask is {valid.shape}, values are {values.shape}")
+        valid = valid & finite
+        if kind is Kind.METRIC_DEPTH:
+            valid &= values > 0
+        if kind is Kind.METRIC_DISPARITY:
+            valid &= values >= 0
+        values = np.where(valid, values, np.float32(0))
+        sigma = None
+        if self.sigma is not None:
+            sigma = np.asarray(self.sigma, dtype=np.float32)
+            if sigma.shape != values.shape:
+                raise InputError(f"sigma is {sigma.shape}, values are {values.shape}")
+            if bool((sigma[valid] < 0).any()) or not bool(np.isfinite(sigma[valid]).all()):
+                raise InputError("sigma must be finite and not negative where values are valid")
+            sigma = _frozen(np.where(valid, sigma, np.float32(0)))
+        if self.camera is not None and (self.camera.height, self.camera.width) != values.shape:
+            raise InputError(
+                f"camera is for {self.camera.width}×{self.camera.height}, "
+                f"values are {values.shape[1]}×{values.shape[0]}"
+            )
+        for name, value in (
+            ("values", _frozen(values)),
+            ("kind", kind),
+            ("valid", _frozen(valid)),
+            ("sigma", sigma),
+        ):
+            object.__setattr__(self, name, value)
+
+    @property
+    def height(self) -> int:
+        """Rows."""
+        return int(self.values.shape[0])
+
+    @property
+    def width(self) -> int:
+        """Columns."""
+        return int(self.values.shape[1])
+
+    @property
+    def unit(self) -> str:
+        """Unit of `values`: `"m"`, `"1/m"` or `""`."""
+        return self.kind.unit
+
+    @property
+    def is_metric(self) -> bool:
+        """True when the unit is metres or one over metres."""
+        return self.kind is not Kind.RELATIVE_DISPARITY
+
+    def to_metric_depth(self) -> DepthMap:
+        """Return the map in metres; sigma follows by the derivative of 1/d.
+
+        Relative disparity has no unit and is refused: it needs a yardstick first.
+        """
+        if self.kind is Kind.METRIC_DEPTH:
+            return self
+        if self.kind is Kind.RELATIVE_DISPARITY:
+            raise InputError(
+                "relative disparity has no unit, so it cannot become metres by itself",
+                remedy="use a metric model, or align it to known distances (geometry.align)",
+            )
+        valid = self.valid & (self.values > 0)
+        safe = np.where(valid, self.values, np.float32(1))
+        sigma = None if self.sigma is None else self.sigma / safe**2
+        metres: FloatArray = (1 / safe).astype(np.float32)
+        return DepthMap(metres, Kind.METRIC_DEPTH, valid, self.camera, sigma, self.source)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Points:
+    """A coloured point cloud, or a mesh over it, in the camera frame.
+
+    Attributes:
+        xyz: (N, 3) float32; x right, y down, z forward.
+        rgb: (N, 3) uint8, or None.
+        unit: `"m"`, or `""` when the scale is arbitrary.
+        faces: (M, 3) int32 indices into `xyz`, counter-clockwise seen from the camera, or None.
+    """
+
+    xyz: FloatArray
+    rgb: NDArray[np.uint8] | None = None
+    unit: str = ""
+    faces: NDArray[np.int32] | None = None
+
+    def __post_init__(self) -> None:
+        xyz = np.asarray(self.xyz, dtype=np.float32)
+        if xyz.ndim != 2 or xyz.shape[1] != 3 or not np.isfinite(xyz).all():
+            raise InputError(f"points must be N×3 and finite, got shape {xyz.shape}")
+        if self.unit not in ("m", ""):
+            raise InputError(f"unit of points is 'm' or '', got {self.unit!r}")
+        object.__setattr__(self, "xyz", _frozen(xyz))
+        if self.rgb is not None:
+            rgb = np.asarray(self.rgb, dtype=np.uint8)
+            if rgb.shape != xyz.shape:
+                raise InputError(f"colours are {rgb.shape}, points are {xyz.shape}")
+            object.__setattr__(self, "rgb", _frozen(rgb))
+        if self.faces is not None:
+            faces = np.asarray(self.faces, dtype=np.int32)
+            inside = faces.size == 0 or (faces.min() >= 0 and faces.max() < len(xyz))
+            if faces.ndim != 2 or faces.shape[1] != 3 or not inside:
+                raise InputError(f"faces must be M×3 indices of points, got shape {faces.shape}")
+            object.__setattr__(self, "faces", _frozen(faces))
+
+    def __len__(self) -> int:
+        return len(self.xyz)

@@ -1,0 +1,134 @@
+import math
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sightline.errors import InputError
+from sightline.types import Camera, CameraSource, DepthMap, Kind, Points
+
+sizes = st.tuples(st.integers(1, 5000), st.integers(1, 5000))
+
+
+def test_kind_says_unit_and_direction():
+    assert [kind.unit for kind in Kind] == ["", "m", "1/m"]
+    assert Kind.RELATIVE_DISPARITY.larger_is_nearer
+    assert Kind.METRIC_DISPARITY.larger_is_nearer
+    assert not Kind.METRIC_DEPTH.larger_is_nearer
+    assert Kind.METRIC_DEPTH.direction == "larger is farther"
+
+
+@given(st.floats(1, 175), sizes)
+def test_field_of_view_survives(fov, size):
+    assert Camera.from_fov(fov, *size).fov == pytest.approx(fov, rel=1e-9)
+
+
+@given(sizes, sizes)
+def test_resizing_keeps_the_field_of_view_and_the_corners(size, other):
+    camera = Camera.assumed(*size)
+    resized = camera.resized(*other)
+    assert resized.fov == pytest.approx(camera.fov, rel=1e-9)
+    # The left edge of the picture is x = -0.5 before and after; its ray must not move.
+    ray = (-0.5 - camera.K[0, 2]) / camera.K[0, 0]
+    assert (-0.5 - resized.K[0, 2]) / resized.K[0, 0] == pytest.approx(ray, rel=1e-9)
+    assert resized.source is CameraSource.ASSUMED
+
+
+def test_35mm_focal_length_is_measured_on_the_diagonal():
+    camera = Camera.from_focal_35mm(50, 3600, 2400)
+    assert camera.focal == pytest.approx(5000)
+    assert 2 * math.degrees(math.atan(18 / 50)) == pytest.approx(camera.fov)
+
+
+@pytest.mark.parametrize(
+    "K",
+    [np.eye(2), np.diag([0.0, 1, 1]), np.diag([1.0, 1, 2]), np.full((3, 3), np.nan)],
+    ids=["2x2", "zero focal", "last row", "nan"],
+)
+def test_bad_camera_matrix_is_refused(K):
+    with pytest.raises(InputError, match="camera matrix"):
+        Camera(K, 4, 4)
+
+
+@pytest.mark.parametrize("fov", [0.0, 180.0, math.nan])
+def test_bad_field_of_view_is_refused(fov):
+    with pytest.raises(InputError, match="field of view"):
+        Camera.from_fov(fov, 4, 4)
+
+
+def test_what_is_not_finite_is_not_valid_and_reads_zero():
+    values = np.array([[1.0, np.nan], [np.inf, -2.0]])
+    depth = DepthMap(values, Kind.RELATIVE_DISPARITY)
+    assert depth.valid.tolist() == [[True, False], [False, True]]
+    assert depth.values.tolist() == [[1.0, 0.0], [0.0, -2.0]]
+
+
+def test_metric_depth_needs_positive_values():
+    depth = DepthMap(np.array([[1.0, 0.0, -1.0]]), Kind.METRIC_DEPTH)
+    assert depth.valid.tolist() == [[True, False, False]]
+
+
+def test_arrays_are_read_only_but_the_callers_own_is_not():
+    mine = np.ones((2, 2), np.float32)
+    depth = DepthMap(mine, Kind.METRIC_DEPTH)
+    with pytest.raises(ValueError, match="read-only"):
+        depth.values[0, 0] = 3
+    mine[0, 0] = 3
+    assert depth.values[0, 0] == 1
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"values": np.ones(3)},
+        {"values": np.ones((0, 3))},
+        {"valid": np.ones((1, 2), bool)},
+        {"sigma": np.ones((1, 2), np.float32)},
+        {"sigma": np.full((2, 2), -1.0, np.float32)},
+        {"sigma": np.full((2, 2), np.nan, np.float32)},
+        {"camera": Camera.assumed(3, 2)},
+    ],
+    ids=lambda bad: next(iter(bad)),
+)
+def test_wrong_shapes_and_values_are_refused(bad):
+    good = {"values": np.ones((2, 2)), "kind": Kind.METRIC_DEPTH}
+    with pytest.raises(InputError):
+        DepthMap(**(good | bad))
+
+
+def test_metric_disparity_becomes_metres_with_its_sigma():
+    depth = DepthMap(
+        np.array([[0.5, 0.0]]), Kind.METRIC_DISPARITY, sigma=np.array([[0.05, 0.0]], np.float32)
+    ).to_metric_depth()
+    assert depth.kind is Kind.METRIC_DEPTH
+    assert depth.unit == "m"
+    assert depth.values[0, 0] == pytest.approx(2.0)
+    assert depth.sigma[0, 0] == pytest.approx(0.2)
+    assert depth.valid.tolist() == [[True, False]]
+
+
+def test_relative_disparity_refuses_to_become_metres():
+    with pytest.raises(InputError, match="no unit"):
+        DepthMap(np.ones((2, 2)), Kind.RELATIVE_DISPARITY).to_metric_depth()
+
+
+def test_points_are_checked():
+    with pytest.raises(InputError, match="N×3"):
+        Points(np.ones((2, 2)))
+    with pytest.raises(InputError, match="finite"):
+        Points(np.full((2, 3), np.nan))
+    with pytest.raises(InputError, match="colours"):
+        Points(np.ones((2, 3)), rgb=np.zeros((1, 3), np.uint8))
+    with pytest.raises(InputError, match="faces"):
+        Points(np.ones((2, 3)), faces=np.array([[0, 1, 2]]))
+    with pytest.raises(InputError, match="unit"):
+        Points(np.ones((2, 3)), unit="feet")
+    assert len(Points(np.ones((2, 3)), faces=np.zeros((0, 3)))) == 2
+
+
+def test_input_error_is_one_line_and_survives_a_pickle():
+    error = pickle.loads(pickle.dumps(InputError("is empty", path="a.jpg", remedy="fetch it again")))
+    assert str(error) == "a.jpg: is empty; fetch it again"
+    assert error.exit_code == 2
