@@ -1,0 +1,137 @@
+"""The embedded models: `embedded/index.json` says what they are, `record` writes it.
+
+```json
+{"default": "tiny",
+ "models": [{"name": "tiny", "file": "tiny.onnx", "bytes": 1, "sha256": "…", "summary": "…",
+             "licence": "Apache-2.0", "trained_on": "…", "aliases": [], "spec": {},
+             "int8_gate": null, "history": [{"sha256": "…", "note": "…"}]}]}
+```
+
+The command that trains or exports a model calls `record`, so sizes and checksums are never typed.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from sightline.depth.spec import ModelSpec
+from sightline.errors import InputError, SightlineError
+from sightline.files.atomic import write_text
+from sightline.weights.cache import file_sha256
+from sightline.weights.entry import Entry, Gate
+from sightline.weights.sources import Embedded
+
+INDEX = "index.json"
+
+#: All embedded files together, in [B]: a package index takes files of at most 100 MB.
+SIZE_LIMIT = 95 * 10**6
+
+
+def embedded_folder() -> Path:
+    """Return the folder of the embedded models inside the installed package."""
+    return Path(str(resources.files("sightline.weights"))) / "embedded"
+
+
+def embedded_entries(folder: Path | None = None) -> tuple[Entry, ...]:
+    """Return the entries of the embedded models; the default one answers to `default` too."""
+    folder = folder or embedded_folder()
+    index = _read(folder)
+    try:
+        return tuple(_entry(model, index.get("default")) for model in index["models"])
+    except (KeyError, TypeError, InputError) as error:
+        raise SightlineError(f"{folder / INDEX}: not an index of models ({error!r})") from error
+
+
+def record(
+    name: str,
+    file: str,
+    spec: ModelSpec,
+    *,
+    summary: str,
+    trained_on: str,
+    note: str,
+    licence: str = "Apache-2.0",
+    aliases: tuple[str, ...] = (),
+    int8_gate: Gate | None = None,
+    default: bool = False,
+    folder: Path | None = None,
+) -> None:
+    """Enter a model file that lies in the embedded folder into the index, or renew its entry.
+
+    Args:
+        name: what users call it.
+        file: file name inside the folder; size and checksum are taken from it.
+        spec: how to feed and to read it.
+        summary: one line for the listing.
+        trained_on: the data it has seen.
+        note: what is new in this version and how good it is; kept in the entry's history.
+        licence: SPDX identifier; embedded models are always free for commercial use.
+        aliases: other names; `default` is not one of them.
+        int8_gate: for int8 models, how they passed.
+        default: make it the model that `default` stands for.
+        folder: the folder, when it is not the installed package's.
+    """
+    folder = folder or embedded_folder()
+    path = folder / file
+    if not path.is_file():
+        raise InputError("no such model file", path=path)
+    index = _read(folder)
+    old: dict[str, Any] = next((m for m in index["models"] if m["name"] == name), {})
+    digest = file_sha256(path)
+    model = {
+        "name": name,
+        "file": file,
+        "bytes": path.stat().st_size,
+        "sha256": digest,
+        "summary": summary,
+        "licence": licence,
+        "trained_on": trained_on,
+        "aliases": list(aliases),
+        "spec": json.loads(spec.to_json()),
+        "int8_gate": None if int8_gate is None else asdict(int8_gate),
+        "history": [*old.get("history", []), {"sha256": digest, "note": note}],
+    }
+    others = [other for other in index["models"] if other["name"] != name]
+    index["models"] = sorted([*others, model], key=lambda item: str(item["name"]))
+    if default or index["default"] is None:
+        index["default"] = name
+    write_text(folder / INDEX, json.dumps(index, indent=1, ensure_ascii=False) + "\n")
+
+
+def _read(folder: Path) -> dict[str, Any]:
+    path = folder / INDEX
+    try:
+        index = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {"default": None, "models": []}
+    except (OSError, ValueError) as error:
+        raise SightlineError(
+            f"{path}: cannot be read ({error}); install sightline again"
+        ) from error
+    if not isinstance(index, dict) or not isinstance(index.get("models"), list):
+        raise SightlineError(f"{path}: not an index of models; install sightline again")
+    return index
+
+
+def _entry(model: dict[str, Any], default: str | None) -> Entry:
+    gate = model["int8_gate"]
+    aliases = tuple(model["aliases"])
+    return Entry(
+        name=model["name"],
+        summary=model["summary"],
+        purpose="depth",
+        licence=model["licence"],
+        commercial=True,
+        bytes=model["bytes"],
+        sha256=model["sha256"],
+        trained_on=model["trained_on"],
+        source=Embedded(model["file"]),
+        format="onnx",
+        spec=ModelSpec(**model["spec"]),
+        int8_gate=None if gate is None else Gate(**gate),
+        aliases=("default", *aliases) if model["name"] == default else aliases,
+    )
