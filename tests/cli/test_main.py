@@ -1,0 +1,119 @@
+"""`sightline` itself: speed, help, version, and the exit code of every way to end."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+
+import pytest
+
+import sightline
+from sightline import cli
+from sightline.errors import InputError, SightlineError
+
+HEAVY = ("numpy", "PIL", "cv2", "openvino", "av", "torch", "scipy", "pydantic", "jinja2")
+
+
+def test_version(sightline):
+    result = sightline("--version")
+    assert (result.returncode, result.stdout.strip()) == (0, sightline_version())
+
+
+def sightline_version() -> str:
+    return sightline.__version__
+
+
+@pytest.mark.parametrize("words", [["--help"], [], ["depth", "--help"], ["demo", "--help"]])
+def test_help_imports_nothing_heavy(words):
+    code = (
+        "import sys; from sightline.cli import main; "
+        f"code = main({words!r}); "
+        f"print('HEAVY', [name for name in {HEAVY!r} if name in sys.modules]); sys.exit(code)"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0
+    assert result.stdout.splitlines()[-1] == "HEAVY []"
+    assert "Usage: sightline" in result.stdout
+
+
+def test_help_answers_at_once(command):
+    """Under 0.3 s: of processor time, since this machine may be busy with other things."""
+
+    def spent() -> float:
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+
+    times = []
+    for _ in range(4):
+        start = spent()
+        subprocess.run([*command, "--help"], capture_output=True, check=True)
+        times.append(spent() - start)
+    assert min(times) < 0.3
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (["nope"], 'Unknown command "nope"'),
+        (["--nope"], 'Unknown command "--nope"'),
+        (["depth"], "requires an argument"),
+        (["depth", "a.jpg", "--fov", "wide"], 'unable to convert "wide" into float'),
+        (["depth", "a.jpg", "--save", "zip"], '"zip" is none of npz, png'),
+        (["depth", "a.jpg", "--engine", "abacus"], "--engine"),
+        (["depth", "a.jpg", "--workers", "0"], "workers must be at least 1"),
+        (["depth", "a.jpg", "--keep-goin"], "Did you mean --keep-going?"),
+        (["depth", "surely/not/here.jpg"], "surely/not/here.jpg: no such file or folder"),
+        (["view", "surely/not/here"], "surely/not/here: no such file or folder"),
+    ],
+)
+def test_mistakes_exit_with_2_and_one_line(sightline, words, part):
+    result = sightline(*words)
+    assert result.returncode == 2
+    assert result.stdout == ""
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("sightline: ")
+    assert part in line
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [
+        (InputError("is bad", path="a.jpg", remedy="mend it"), 2, "a.jpg: is bad; mend it"),
+        (SightlineError("the disk\nis full"), 1, "the disk is full"),
+        (KeyboardInterrupt(), 130, "stopped"),
+        (KeyboardInterrupt("stopped with 3 done"), 130, "stopped with 3 done"),
+        (ValueError("odd"), 1, "ValueError: odd; run with SIGHTLINE_DEBUG=1 for the traceback"),
+    ],
+)
+def test_errors_become_a_line_and_a_code(monkeypatch, capsys, error, code, line):
+    def fail(_arguments):
+        raise error
+
+    monkeypatch.delenv("SIGHTLINE_DEBUG", raising=False)
+    monkeypatch.setattr(cli, "build", lambda: fail)
+    assert cli.main([]) == code
+    assert capsys.readouterr().err == f"sightline: {line}\n"
+
+
+def test_debugging_shows_the_traceback(monkeypatch, capsys):
+    def fail(_arguments):
+        raise ValueError("odd")
+
+    monkeypatch.setenv("SIGHTLINE_DEBUG", "1")
+    monkeypatch.setattr(cli, "build", lambda: fail)
+    assert cli.main([]) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_reader_that_goes_away_is_no_drama(command, environment):
+    """`sightline --help | head -0`: no traceback."""
+    process = subprocess.Popen(
+        [*command, "--help"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    _, errors = process.communicate(timeout=60)
+    assert errors == b""

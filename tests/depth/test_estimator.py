@@ -1,0 +1,211 @@
+"""From any picture to a depth map of its size, with kind, camera and source."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from sightline.depth.engines.openvino import OpenVinoEngine
+from sightline.depth.estimator import BATCH, DepthEstimator, load
+from sightline.depth.preprocess import network_size, to_input
+from sightline.depth.spec import ModelSpec
+from sightline.depth.uncertainty import SCALES
+from sightline.errors import InputError
+from sightline.types import Camera, CameraSource, Kind
+from sightline.weights.cache import file_sha256
+
+
+@pytest.fixture
+def estimator(conv_onnx, own_cache) -> DepthEstimator:
+    return load(conv_onnx, threads=1)
+
+
+class Recorded:
+    """An engine that notes the shapes it is given."""
+
+    name, device, fixed_hw = "recorded", "here", None
+
+    def __init__(self, inner, answer=None):
+        self.inner, self.answer, self.shapes = inner, answer, []
+
+    def run(self, batch):
+        self.shapes.append(batch.shape)
+        result = self.inner.run(batch)
+        return result if self.answer is None else self.answer(result)
+
+
+def test_map_is_the_network_put_back_to_the_pictures_size(estimator, conv_onnx, conv_spec, photo):
+    depth = estimator.infer(photo)
+    hw = network_size(*photo.shape[:2], conv_spec)
+    raw = OpenVinoEngine(conv_onnx, 1).run(to_input(photo, conv_spec, hw))
+    expected = torch.nn.functional.interpolate(
+        torch.from_numpy(raw)[None], photo.shape[:2], mode="bilinear", align_corners=True
+    )[0, 0]
+    np.testing.assert_allclose(depth.values, expected.numpy(), rtol=2e-5, atol=1e-5)
+    assert depth.kind is Kind.RELATIVE_DISPARITY
+    assert depth.valid.all()
+    assert depth.sigma is None
+    assert depth.source == f"conv@{file_sha256(conv_onnx)[:12]}"
+
+
+def test_same_picture_same_bytes(estimator, photo):
+    first, second = estimator.infer(photo, sigma=True), estimator.infer(photo, sigma=True)
+    assert first.values.tobytes() == second.values.tobytes()
+    assert first.sigma.tobytes() == second.sigma.tobytes()
+
+
+def test_camera_is_the_given_one_or_the_pictures(estimator, photo):
+    assert estimator.infer(photo).camera.source is CameraSource.ASSUMED
+    given = Camera.from_fov(60, photo.shape[1], photo.shape[0])
+    assert estimator.infer(photo, camera=given).camera is given
+    for run in (
+        estimator.infer,
+        lambda image, camera: estimator.infer_batch([image], camera=camera),
+    ):
+        with pytest.raises(InputError, match="camera is for 10×10"):
+            run(photo, camera=Camera.assumed(10, 10))
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 300), (300, 1), (2, 3), (9, 500)])
+def test_extreme_shapes(estimator, shape):
+    depth = estimator.infer(np.full((*shape, 3), 90, np.uint8), tiles=True, sigma=True)
+    assert depth.values.shape == shape
+    assert depth.valid.all()
+    assert (depth.sigma > 0).all()
+
+
+def test_size_changes_the_network_input(conv_onnx, conv_spec, photo):
+    engine = Recorded(OpenVinoEngine(conv_onnx, 1))
+    DepthEstimator(engine, conv_spec, "conv").infer(photo)
+    DepthEstimator(engine, conv_spec, "conv", size=128).infer(photo)
+    assert engine.shapes == [(1, 3, 64, 96), (1, 3, 128, 192)]
+    with pytest.raises(InputError, match="too small"):
+        DepthEstimator(engine, conv_spec, "conv", size=4)
+
+
+def test_batch_equals_one_by_one_and_keeps_the_order(conv_onnx, conv_spec, photo):
+    engine = Recorded(OpenVinoEngine(conv_onnx, 1))
+    estimator = DepthEstimator(engine, conv_spec, "conv")
+    rng = np.random.default_rng(0)
+    sizes = [(60, 90), (64, 96), (90, 60), (300, 450), (120, 180), (60, 91), (30, 45), (20, 20)]
+    images = [rng.integers(0, 255, (*hw, 3), dtype=np.uint8) for hw in sizes]
+    together = estimator.infer_batch(iter(images))
+    shapes = engine.shapes
+    assert max(shape[0] for shape in shapes) == BATCH
+    assert sum(shape[0] for shape in shapes) == len(images)
+    assert len({shape[1:] for shape in shapes}) == 3
+    for image, one in zip(images, together, strict=True):
+        alone = estimator.infer(image)
+        assert one.values.shape == image.shape[:2]
+        np.testing.assert_allclose(one.values, alone.values, rtol=1e-5, atol=1e-6)
+        assert (one.source, one.kind) == (alone.source, alone.kind)
+    assert estimator.infer_batch([]) == []
+
+
+def test_batch_with_sigma_or_tiles(estimator, photo):
+    depth = estimator.infer_batch([photo], sigma=True, tiles=True)[0]
+    alone = estimator.infer(photo, sigma=True, tiles=True)
+    assert np.array_equal(depth.values, alone.values)
+    assert np.array_equal(depth.sigma, alone.sigma)
+
+
+def test_not_a_number_is_not_valid(conv_onnx, conv_spec, photo):
+    def spoil(result):
+        result = result.copy()
+        result[:, :20] = np.nan
+        return result
+
+    for tiles, sigma in ((False, False), (True, True)):
+        estimator = DepthEstimator(Recorded(OpenVinoEngine(conv_onnx, 1), spoil), conv_spec, "bad")
+        depth = estimator.infer(photo, tiles=tiles, sigma=sigma)
+        assert not depth.valid[:100].any()
+        assert depth.valid[200:].all()
+        assert np.isfinite(depth.values).all()
+    nothing = Recorded(OpenVinoEngine(conv_onnx, 1), lambda result: result * np.nan)
+    depth = DepthEstimator(nothing, conv_spec, "bad").infer(photo, tiles=True, sigma=True)
+    assert not depth.valid.any()
+
+
+def test_metric_network(make_onnx, metric_spec, tmp_path, own_cache, photo):
+    path = make_onnx(tmp_path / "metric.onnx", metric_spec)
+    depth = load(path, threads=1).infer(photo, tiles=True, sigma=True)
+    assert (depth.kind, depth.unit) == (Kind.METRIC_DEPTH, "m")
+    assert depth.valid.all()
+    assert depth.values.min() > 0
+    # Metric error bars grow with distance.
+    assert (depth.sigma / depth.values).min() > 0.01
+
+
+def test_fixed_size_network(make_onnx, conv_spec, tmp_path, own_cache, photo):
+    path = make_onnx(tmp_path / "fixed.onnx", conv_spec, hw=(72, 80))
+    depth = load(path, threads=1).infer(photo, sigma=True)
+    assert depth.values.shape == photo.shape[:2]
+    with pytest.raises(InputError, match="inputs of 80×72 only"):
+        load(path, size=128)
+
+
+def test_sigma_runs_three_more_views_and_says_that_it_is_a_guess(
+    conv_onnx, conv_spec, photo, caplog
+):
+    engine = Recorded(OpenVinoEngine(conv_onnx, 1))
+    estimator = DepthEstimator(engine, conv_spec, "conv")
+    with caplog.at_level(logging.WARNING):
+        depth = estimator.infer(photo, sigma=True)
+        estimator.infer(photo, sigma=True)
+    assert depth.source == "conv (sigma not calibrated)"
+    assert depth.sigma.shape == photo.shape[:2]
+    assert len(caplog.records) == 1
+    assert len(engine.shapes) == 2 * (2 + len(SCALES))
+    assert len(set(engine.shapes)) == 1 + len(SCALES)
+
+
+def test_tiles_of_a_small_picture_change_nothing(estimator):
+    image = np.random.default_rng(0).integers(0, 255, (60, 80, 3), dtype=np.uint8)
+    assert np.array_equal(estimator.infer(image, tiles=True).values, estimator.infer(image).values)
+
+
+def test_load_by_path_without_description(make_onnx, tmp_path, own_cache, photo):
+    path = make_onnx(tmp_path / "bare.onnx", None)
+    with pytest.raises(InputError, match=r"bare\.onnx: carries no description"):
+        load(path)
+    spec = ModelSpec("compact", size=32, multiple=8, resize="area")
+    assert load(path, spec=spec).infer(photo).values.shape == photo.shape[:2]
+
+
+def test_load_says_what_is_wrong(tmp_path, own_cache, conv_onnx):
+    with pytest.raises(InputError, match="no such"):
+        load(tmp_path / "none.onnx")
+    with pytest.raises(InputError, match="nosuchmodel"):
+        load("nosuchmodel")
+    with pytest.raises(InputError, match="cannot run"):
+        load(conv_onnx, engine="torch")
+    fake = tmp_path / "fake.onnx"
+    fake.write_text("<html>not found</html>")
+    with pytest.raises(InputError, match="not a whole ONNX"):
+        load(fake)
+
+
+def test_a_model_for_something_else_is_refused(monkeypatch, conv_onnx):
+    from sightline.weights import store
+    from sightline.weights.catalogue import ENTRIES
+
+    other = next(entry for entry in ENTRIES if entry.purpose != "depth")
+    found = store.ResolvedWeights(Path(conv_onnx), other, other.name, "00" * 32)
+    monkeypatch.setattr(store, "resolve", lambda name, accept: found)
+    with pytest.raises(InputError, match="not for depth"):
+        load(other.name)
+
+
+def test_embedded_model_orders_a_real_photograph(embedded_estimator):
+    """China's temple stands before the sky, and the ground at the bottom is nearest."""
+    from sklearn.datasets import load_sample_image
+
+    depth = embedded_estimator.infer(load_sample_image("china.jpg"))
+    assert depth.kind is Kind.RELATIVE_DISPARITY
+    assert depth.valid.all()
+    top, bottom = depth.values[:40].mean(), depth.values[-40:].mean()
+    assert bottom > top + 0.3 * float(np.ptp(depth.values))

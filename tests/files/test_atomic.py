@@ -1,0 +1,124 @@
+"""Files appear whole or not at all, and what went wrong is said in one line."""
+
+import errno
+import os
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sightline.errors import InputError, SightlineError
+from sightline.files.atomic import atomic_path, write_bytes, write_text
+
+
+def leftovers(folder: Path) -> list[str]:
+    return sorted(entry.name for entry in folder.iterdir())
+
+
+def test_writes_and_replaces(tmp_path: Path) -> None:
+    target = tmp_path / "new" / "folder" / "a.txt"
+    write_text(target, "één")
+    write_text(target, "twee")
+    assert target.read_bytes() == b"twee"
+    assert leftovers(target.parent) == ["a.txt"]
+
+
+def test_temporary_keeps_suffix_and_result_has_the_usual_mode(tmp_path: Path) -> None:
+    umask = os.umask(0o027)
+    try:
+        with atomic_path(tmp_path / "a.exr") as temporary:
+            assert temporary.suffix == ".exr"
+            assert temporary.parent == tmp_path
+            temporary.write_bytes(b"x")
+    finally:
+        os.umask(umask)
+    assert stat.S_IMODE((tmp_path / "a.exr").stat().st_mode) == 0o640
+
+
+def test_failure_half_way_keeps_the_old_file(tmp_path: Path) -> None:
+    target = tmp_path / "a.bin"
+    write_bytes(target, b"old")
+
+    def stopped_half_way() -> None:
+        with atomic_path(target) as temporary:
+            temporary.write_bytes(b"half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stopped_half_way()
+    assert target.read_bytes() == b"old"
+    assert leftovers(tmp_path) == ["a.bin"]
+
+
+def test_killed_half_way_leaves_no_target(tmp_path: Path) -> None:
+    target = tmp_path / "a.bin"
+    program = (
+        "import os, signal, sys\n"
+        "from sightline.files.atomic import atomic_path\n"
+        "with atomic_path(sys.argv[1]) as temporary:\n"
+        "    temporary.write_bytes(b'half')\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(target)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert not target.exists()
+    assert all(name.startswith(".a.") for name in leftovers(tmp_path))
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_full_disk(tmp_path: Path) -> None:
+    target = tmp_path / "a.bin"
+    with (
+        pytest.raises(SightlineError, match=r"a\.bin: the disk is full") as caught,
+        atomic_path(target),
+        Path("/dev/full").open("wb", buffering=0) as full,
+    ):
+        full.write(b"x" * 4096)
+    assert caught.value.exit_code == 1
+    assert not isinstance(caught.value, InputError)
+    assert leftovers(tmp_path) == []
+
+
+def test_full_disk_at_the_rename(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.EDQUOT, "Disk quota exceeded")
+
+    monkeypatch.setattr(os, "replace", full)
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(SightlineError, match="disk is full"):
+        write_bytes(tmp_path / "a.bin", b"x")
+    assert leftovers(tmp_path) == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_no_permission(tmp_path: Path) -> None:
+    tmp_path.chmod(0o555)
+    try:
+        with pytest.raises(InputError, match="no permission"):
+            write_bytes(tmp_path / "a.bin", b"x")
+    finally:
+        tmp_path.chmod(0o755)
+
+
+@pytest.mark.parametrize("code", [errno.EACCES, errno.EPERM, errno.EROFS])
+def test_no_permission_is_the_users_business(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr("tempfile.mkstemp", refuse)
+    with pytest.raises(InputError, match="no permission to write") as caught:
+        write_bytes(tmp_path / "a.bin", b"x")
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize("below", ["a.bin", "deeper/a.bin"])
+def test_file_in_the_way_of_the_folder(tmp_path: Path, below: str) -> None:
+    (tmp_path / "out").write_bytes(b"I was here first")
+    with pytest.raises(InputError, match="in the way"):
+        write_bytes(tmp_path / "out" / below, b"x")
+    assert (tmp_path / "out").read_bytes() == b"I was here first"
