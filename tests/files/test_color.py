@@ -139,13 +139,15 @@ def test_round_trip(
     assert read.kind is kind
     assert read.palette == palette
     assert np.array_equal(read.pixels, colorize(depth, palette=palette))
-    size = Image.open(path).size
+    with Image.open(path) as image:
+        size = image.size
     assert size == (width, height) or (legend and size[1] > height and size[0] >= width)
 
 
 def test_text_in_the_file(tmp_path: Path) -> None:
     write_color(tmp_path / "a.png", ramp(Kind.METRIC_DEPTH), lo=0.5, hi=20)
-    text = Image.open(tmp_path / "a.png").text
+    with Image.open(tmp_path / "a.png") as image:
+        text = image.text
     assert (text["display_low"], text["display_high"]) == ("0.5", "20")
     assert (text["unit"], text["direction"]) == ("m", "larger is farther")
 
@@ -160,7 +162,7 @@ def test_labels() -> None:
     assert end_labels(Kind.METRIC_DEPTH, 0.5234, 8.3) == ("near 0.52 m", "8.30 m far")
     assert end_labels(Kind.METRIC_DEPTH, 2.0, 120.0) == ("near 2 m", "120 m far")
     assert end_labels(Kind.METRIC_DISPARITY, 1.5, 0.02) == ("near 1.50 1/m", "0.02 1/m far")
-    assert end_labels(Kind.METRIC_DEPTH, 1.001, 1.002) == ("near 1.001 m", "1.002 m far")
+    assert end_labels(Kind.METRIC_DEPTH, 1.001, 1.002) == ("near 1.0010 m", "1.0020 m far")
     assert end_labels(Kind.RELATIVE_DISPARITY, 9.0, 1.0) == ("near", "far")
 
 

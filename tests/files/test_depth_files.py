@@ -84,13 +84,14 @@ def test_png_is_exact_to_half_a_step(tmp_path: Path, depth: DepthMap) -> None:
     assert back.min() == known.min()
     assert back.max() == known.max()
     # The formula in the file, applied by somebody else to Pillow's pixels.
-    image = Image.open(path)
-    scale, offset = float(image.text["scale"]), float(image.text["offset"])
-    theirs = (offset + scale * np.asarray(image).astype(np.float64))[depth.valid]
+    with Image.open(path) as image:
+        scale, offset = float(image.text["scale"]), float(image.text["offset"])
+        pixels = np.asarray(image).astype(np.float64)
+    theirs = (offset + scale * pixels)[depth.valid]
     # Beside half a step, the offset itself is a rounded number of the size of the least value.
     slack = 4 * np.spacing(np.abs(known).max())
     assert (np.abs(theirs - known) <= step / 2 * (1 + 1e-9) + slack).all()
-    assert ((np.asarray(image) == 0) == ~depth.valid).all()
+    assert ((pixels == 0) == ~depth.valid).all()
 
 
 @property_test
@@ -118,9 +119,14 @@ def test_same_map_same_bytes(tmp_path: Path, suffix: str) -> None:
     assert (tmp_path / f"a{suffix}").read_bytes() == (tmp_path / f"b{suffix}").read_bytes()
 
 
+def text_by_pillow(path: Path) -> dict[str, str]:
+    with Image.open(path) as image:
+        return image.text
+
+
 def test_png_says_what_it_is(tmp_path: Path) -> None:
     write_depth(tmp_path / "a.png", plain_depth())
-    text = Image.open(tmp_path / "a.png").text
+    text = text_by_pillow(tmp_path / "a.png")
     assert text["kind"] == "metric_depth"
     assert text["unit"] == "m"
     assert text["direction"] == "larger is farther"
@@ -128,7 +134,7 @@ def test_png_says_what_it_is(tmp_path: Path) -> None:
     assert text["camera_source"] == "given"
     assert len(text["K"].split()) == 9
     write_depth(tmp_path / "b.png", plain_depth(Kind.RELATIVE_DISPARITY))
-    assert Image.open(tmp_path / "b.png").text["direction"] == "larger is nearer"
+    assert text_by_pillow(tmp_path / "b.png")["direction"] == "larger is nearer"
 
 
 def test_npz_by_numpy_alone(tmp_path: Path) -> None:

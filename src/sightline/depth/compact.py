@@ -233,8 +233,9 @@ class CompactDepth(nn.Module):
             nn.Conv2d(WIDTHS[level + 1], WIDTHS[level], 1) for level in range(4)
         )
         self.refine = nn.ModuleList(Refine(width) for width in WIDTHS[:4])
-        self.head = nn.Conv2d(WIDTHS[0], 16, 3, padding=1)
-        self.last = nn.Conv2d(16, 1, 3, padding=1)
+        # Zeros around the picture would show as a rim in the depth itself.
+        self.head = nn.Conv2d(WIDTHS[0], 16, 3, padding=1, padding_mode="replicate")
+        self.last = nn.Conv2d(16, 1, 3, padding=1, padding_mode="replicate")
 
     def forward(self, image: Tensor) -> Tensor:
         """Map normalised pixels to depth.

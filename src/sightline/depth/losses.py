@@ -38,6 +38,23 @@ def masked_mean(values: Tensor, mask: Tensor) -> Tensor:
     return (values.flatten(1) * weights).sum(1) / weights.sum(1).clamp(min=1)
 
 
+def difference(prediction: Tensor, target: Tensor, mask: Tensor) -> Tensor:
+    """Return (N, H, W) the difference of the two normalised maps: free of scale and shift."""
+    return normalise(prediction, mask) - normalise(target, mask)
+
+
+def trimmed(residual: Tensor, mask: Tensor, share: float) -> Tensor:
+    """Take the largest `share` of valid |residual| of each map out of its mask (V2 §5.2: 0.1)."""
+    if share <= 0:
+        return mask
+    limits = []
+    for values, inside in zip(residual.detach().abs(), mask, strict=True):
+        valid = values[inside]
+        keep = max(1, round(valid.numel() * (1 - share)))
+        limits.append(valid.kthvalue(keep).values if valid.numel() else values.new_zeros(()))
+    return mask & (residual.detach().abs() <= torch.stack(limits)[:, None, None])
+
+
 def scale_shift_invariant(
     prediction: Tensor, target: Tensor, mask: Tensor, trim: float = 0.0
 ) -> Tensor:
@@ -47,19 +64,10 @@ def scale_shift_invariant(
         prediction: (N, H, W) disparity of any scale and shift.
         target: (N, H, W) disparity of any scale and shift.
         mask: (N, H, W) valid pixels.
-        trim: share of the largest differences to ignore; 0.1 on pseudo-labels (V2 §5.2).
+        trim: share of the largest differences to ignore.
     """
-    residual = (normalise(prediction, mask) - normalise(target, mask)).abs()
-    if trim > 0:
-        mask = mask & (residual <= trim_threshold(residual, mask, trim)[:, None, None])
-    return masked_mean(residual, mask)
-
-
-def trim_threshold(residual: Tensor, mask: Tensor, trim: float) -> Tensor:
-    """Return (N,) the residual above which the largest `trim` share of valid pixels lies."""
-    hidden = residual.detach().flatten(1).masked_fill(~mask.flatten(1), float("nan"))
-    limit = torch.nanquantile(hidden, 1.0 - trim, dim=1)
-    return torch.nan_to_num(limit, nan=float("inf"))
+    residual = difference(prediction, target, mask)
+    return masked_mean(residual.abs(), trimmed(residual, mask, trim))
 
 
 def gradient_matching(
@@ -70,14 +78,16 @@ def gradient_matching(
     Scales are subsamplings by 1, 2, 4, 8 as MiDaS defines them; their means are added. Depth Anything
     V2 weights this twice as much as L_ssi, which is where its fine detail comes from (§7.1, B.7).
     """
-    difference = normalise(prediction, mask) - normalise(target, mask)
-    if trim > 0:
-        limit = trim_threshold(difference.abs(), mask, trim)
-        mask = mask & (difference.abs() <= limit[:, None, None])
-    total = prediction.new_zeros(prediction.shape[0])
+    residual = difference(prediction, target, mask)
+    return gradients(residual, trimmed(residual, mask, trim), scales)
+
+
+def gradients(residual: Tensor, mask: Tensor, scales: int = 4) -> Tensor:
+    """Sum over dyadic scales of the mean absolute step between valid neighbours of (N, H, W)."""
+    total = residual.new_zeros(residual.shape[0])
     for scale in range(scales):
         step = 2**scale
-        d, m = difference[:, ::step, ::step], mask[:, ::step, ::step]
+        d, m = residual[:, ::step, ::step], mask[:, ::step, ::step]
         across = masked_mean((d[:, :, 1:] - d[:, :, :-1]).abs(), m[:, :, 1:] & m[:, :, :-1])
         down = masked_mean((d[:, 1:] - d[:, :-1]).abs(), m[:, 1:] & m[:, :-1])
         total = total + across + down
@@ -98,11 +108,12 @@ def relative_loss(
     `anchor_weight` adds the plain absolute difference. L_ssi and L_gm leave scale and shift free to
     wander; a weak anchor keeps the output of all pictures in one range.
     """
-    per_map = scale_shift_invariant(prediction, target, mask, trim)
+    residual = difference(prediction, target, mask)
+    kept = trimmed(residual, mask, trim)
+    per_map = masked_mean(residual.abs(), kept)
+    if gradient_weight > 0:
+        per_map = per_map + gradient_weight * gradients(residual, kept)
     if anchor_weight > 0:
         per_map = per_map + anchor_weight * masked_mean((prediction - target).abs(), mask)
-    if gradient_weight > 0:
-        matched = gradient_matching(prediction, target, mask, trim=trim)
-        per_map = per_map + gradient_weight * matched
     enough = (mask.flatten(1).sum(1) >= MIN_PIXELS).to(per_map.dtype)
     return (per_map * enough).sum() / enough.sum().clamp(min=1)

@@ -1,0 +1,139 @@
+"""From what was typed to a list of files: pictures, videos, folders and globs.
+
+Files named one by one are taken whatever their ending (the reader looks at the content); folders and
+globs give the files whose ending is known. Hidden files, and results of an earlier run that lie in
+the way, are passed over.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from pathlib import Path
+
+from sightline.errors import InputError
+from sightline.files.pictures import PICTURE_SUFFIXES
+from sightline.files.video import VIDEO_SUFFIXES
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One input file.
+
+    Attributes:
+        path: where it is, spelt as the user did.
+        inner: its path below the folder or glob that it was found by; the output keeps it.
+        is_video: to be read as a video rather than as a picture.
+    """
+
+    path: Path
+    inner: Path
+    is_video: bool
+
+
+def place(path: Path) -> Path:
+    """Return the one absolute spelling of a file's path, folders resolved, the file itself not.
+
+    Two links to one photograph are two inputs; two ways to one folder are one.
+    """
+    return path.parent.resolve() / path.name
+
+
+def expand(
+    inputs: Sequence[str | Path],
+    *,
+    recursive: bool = False,
+    out: Path | None = None,
+    own: AbstractSet[Path] = frozenset(),
+) -> list[Source]:
+    """List the files that `inputs` stand for, in the order given, folders sorted by name.
+
+    Args:
+        inputs: paths of files and folders, and glob patterns (`*`, `?`, `[a-z]`, `**`).
+        recursive: descend into subfolders of given folders.
+        out: the folder that results go to; it is not searched when it lies inside an input folder.
+        own: places of earlier results, never taken as inputs from a folder or glob.
+
+    Returns:
+        At least one source; the same file never twice.
+    """
+    found: dict[Path, Source] = {}
+    for given in inputs:
+        before = len(found)
+        sources = list(_expand_one(str(given), recursive, out))
+        for source in sources:
+            where = place(source.path)
+            if where not in own or source.path == Path(given):
+                found.setdefault(where, source)
+        if len(found) == before and not sources:
+            raise _nothing(str(given), recursive)
+    if not found:
+        raise InputError("no pictures or videos among the inputs, only results of an earlier run")
+    return list(found.values())
+
+
+def _expand_one(given: str, recursive: bool, out: Path | None) -> Iterator[Source]:
+    path = Path(given)
+    if path.is_dir():
+        yield from _folder(path, recursive, out)
+    elif os.path.lexists(path):
+        yield _source(path, Path(path.name))
+    elif glob.has_magic(given):
+        root = _fixed_part(path)
+        # Path.glob cannot take a pattern that may be absolute.
+        for match in map(Path, sorted(glob.glob(given, recursive=True))):  # noqa: PTH207
+            if _known(match) and match.is_file():
+                yield _source(match, match.relative_to(root))
+    else:
+        raise InputError("no such file or folder", path=given)
+
+
+def _folder(root: Path, recursive: bool, out: Path | None) -> Iterator[Source]:
+    def refuse(error: OSError) -> None:
+        raise InputError(
+            f"folder cannot be read ({error.strerror})", path=error.filename or root
+        ) from error
+
+    skip = None if out is None else out.resolve()
+    for folder, subfolders, files in os.walk(root, onerror=refuse):
+        subfolders[:] = sorted(
+            name
+            for name in subfolders
+            if recursive and not name.startswith(".") and Path(folder, name).resolve() != skip
+        )
+        for name in sorted(files):
+            path = Path(folder, name)
+            if _known(path):
+                yield _source(path, path.relative_to(root))
+
+
+def _source(path: Path, inner: Path) -> Source:
+    # A GIF is in both lists, and a picture first.
+    return Source(path, inner, path.suffix.lower() in VIDEO_SUFFIXES - PICTURE_SUFFIXES)
+
+
+def _known(path: Path) -> bool:
+    suffix = path.suffix.lower()
+    return not path.name.startswith(".") and (
+        suffix in PICTURE_SUFFIXES or suffix in VIDEO_SUFFIXES
+    )
+
+
+def _fixed_part(pattern: Path) -> Path:
+    """Return the leading folders of a pattern that hold no wildcard."""
+    parts: list[str] = []
+    for part in pattern.parts[:-1]:
+        if glob.has_magic(part):
+            break
+        parts.append(part)
+    return Path(*parts)
+
+
+def _nothing(given: str, recursive: bool) -> InputError:
+    if not Path(given).is_dir():
+        return InputError("no picture or video matches", path=given)
+    remedy = None if recursive else "look into subfolders with --recursive"
+    return InputError("no pictures or videos in this folder", path=given, remedy=remedy)

@@ -1,0 +1,130 @@
+"""Where each result goes: decided for all inputs before any work starts.
+
+A result is called after its input: `photos/a.jpg` gives `DIR/a.npz`, `DIR/a_color.png` and so on, in
+the subfolder that the input had. When two inputs would meet in one file (`a.jpg` and `a.png`), both
+keep their ending (`a.jpg.npz`, `a.png.npz`); when that does not help (`x/a.jpg` and `y/a.jpg` named
+one by one), their folders too.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from pathlib import Path
+
+from sightline.batch.inputs import Source, place
+from sightline.batch.options import Format
+from sightline.errors import InputError
+
+#: What is added to an input's stem, for pictures and for videos. A format that a video does not have
+#: is absent.
+PICTURE_ENDINGS: dict[Format, str] = {
+    "npz": ".npz",
+    "png": ".png",
+    "exr": ".exr",
+    "color": "_color.png",
+    "ply": ".ply",
+    "glb": ".glb",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One input and the files to make of it.
+
+    Attributes:
+        source: the picture or video.
+        is_video: which of the two.
+        key: name of the result inside the output folder, without ending, with `/`.
+        outputs: (format, path) of every file to be written.
+    """
+
+    source: Path
+    is_video: bool
+    key: str
+    outputs: tuple[tuple[Format, Path], ...]
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The files to be written."""
+        return tuple(path for _, path in self.outputs)
+
+
+def plan(
+    sources: Sequence[Source],
+    out: Path,
+    save: Sequence[Format],
+    own: AbstractSet[Path] = frozenset(),
+) -> list[Job]:
+    """Give every source its output files, no two of which are the same.
+
+    Args:
+        sources: what to work on.
+        out: folder of the results.
+        save: formats.
+        own: places of results of an earlier run, which may be replaced.
+    """
+    inputs = {_fold(source.path) for source in sources}
+    jobs = [_job(source, source.inner.with_suffix(""), out, save) for source in sources]
+    clashes = _clashes(jobs, inputs)
+    for longer in (_with_ending, _with_folders):
+        if clashes:
+            names = longer(sources)
+            jobs = [
+                _job(source, name, out, save)
+                if clashes.intersection(map(_fold, job.paths))
+                else job
+                for source, name, job in zip(sources, names, jobs, strict=True)
+            ]
+            clashes = _clashes(jobs, inputs)
+    for job in jobs:
+        if clashes.intersection(map(_fold, job.paths)):
+            raise InputError(
+                "its result would take the place of another file",
+                path=job.source,
+                remedy="choose another --out, or name fewer inputs at once",
+            )
+        _spare_the_users_files(job, own)
+    return jobs
+
+
+def _job(source: Source, name: Path, out: Path, save: Sequence[Format]) -> Job:
+    outputs = tuple((kind, out / f"{name}{PICTURE_ENDINGS[kind]}") for kind in save)
+    return Job(source.path, source.is_video, name.as_posix(), outputs)
+
+
+def _clashes(jobs: Sequence[Job], inputs: AbstractSet[str]) -> set[str]:
+    """Return outputs that two jobs share or that are inputs themselves."""
+    counts = Counter(_fold(path) for job in jobs for path in job.paths)
+    return {path for path, count in counts.items() if count > 1 or path in inputs}
+
+
+def _fold(path: Path) -> str:
+    """Return one spelling per file, also on file systems that do not tell `A` from `a`."""
+    return str(place(path)).casefold()
+
+
+def _with_ending(sources: Sequence[Source]) -> list[Path]:
+    return [source.inner for source in sources]
+
+
+def _with_folders(sources: Sequence[Source]) -> list[Path]:
+    places = [place(source.path) for source in sources]
+    common = os.path.commonpath([path.parent for path in places])
+    return [path.relative_to(common) for path in places]
+
+
+def _spare_the_users_files(job: Job, own: AbstractSet[Path]) -> None:
+    """Refuse to replace a file beside the input that is not known as a result of ours."""
+    folder = place(job.source).parent
+    for path in job.paths:
+        where = place(path)
+        if where.parent == folder and where.exists() and where not in own:
+            raise InputError(
+                "exists and was not written by sightline",
+                path=path,
+                remedy="move it away or choose another --out",
+            )

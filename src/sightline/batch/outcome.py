@@ -1,0 +1,88 @@
+"""What became of one input: the files made of it, or why there are none."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from dataclasses import dataclass
+from typing import Any
+
+from sightline.batch.naming import Job
+from sightline.errors import SightlineError
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Result or failure of one job.
+
+    Attributes:
+        job: what was to be done.
+        kind: `relative_disparity`, `metric_depth` or `metric_disparity`; empty after a failure.
+        unit: `"m"`, `"1/m"` or `""`.
+        width: of the input in [px].
+        height: of the input in [px].
+        camera: where the focal length came from: `given`, `exif` or `assumed`.
+        frames: of a video; 1 for a picture.
+        seconds: spent on it, reading and writing included.
+        skipped: True when an earlier run had done it.
+        failure: why there is no result.
+    """
+
+    job: Job
+    kind: str = ""
+    unit: str = ""
+    width: int = 0
+    height: int = 0
+    camera: str = ""
+    frames: int = 1
+    seconds: float = 0.0
+    skipped: bool = False
+    failure: SightlineError | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `--json` prints: plain values, paths as text."""
+        file = os.fspath(self.job.source)
+        if self.failure is not None:
+            return {
+                "file": file,
+                "error": one_line(self.failure),
+                "exit_code": self.failure.exit_code,
+            }
+        outputs = {kind: os.fspath(path) for kind, path in self.job.outputs}
+        if self.skipped:
+            return {"file": file, "outputs": outputs, "skipped": True}
+        return {
+            "file": file,
+            "outputs": outputs,
+            "kind": self.kind,
+            "unit": self.unit,
+            "width": self.width,
+            "height": self.height,
+            "camera": self.camera,
+            "frames": self.frames,
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def failed(job: Job, error: Exception, seconds: float = 0.0) -> Outcome:
+    """Return the outcome of a job that ended with `error`."""
+    return Outcome(job, seconds=seconds, failure=explained(error, os.fspath(job.source)))
+
+
+def explained(error: Exception, what: str) -> SightlineError:
+    """Return an error of our own kind, one that can be sent from process to process.
+
+    Ours pass through; any other is wrapped, its traceback kept as a note for SIGHTLINE_DEBUG=1.
+    """
+    if isinstance(error, SightlineError):
+        return error
+    if isinstance(error, MemoryError):
+        return SightlineError(f"{what}: not enough memory; use a smaller --size or no --tiles")
+    named = SightlineError(f"{what}: {type(error).__name__}: {error}")
+    named.add_note("".join(traceback.format_exception(error)))
+    return named
+
+
+def one_line(error: BaseException) -> str:
+    """Return the message of an error on one line."""
+    return " ".join(str(error).split())

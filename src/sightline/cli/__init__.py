@@ -1,0 +1,116 @@
+"""The command line: `sightline COMMAND`.
+
+One small file per command, imported only when that command is used, so that `--help` answers at once.
+`main` is the one place where errors are caught and become a line and an exit code:
+
+* 0: done
+* 1: a failure of ours or of the machine
+* 2: a mistake in what was given: an unknown flag, a corrupt picture, a missing file
+* 130: stopped by Ctrl-C
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from io import TextIOWrapper
+from typing import TYPE_CHECKING
+
+from sightline.errors import SightlineError
+
+if TYPE_CHECKING:
+    from cyclopts import App, CycloptsError
+
+STOPPED = 130
+USAGE = 2
+
+#: name, where it is, what it does. The help is here, so that listing commands imports none of them.
+COMMANDS = (
+    ("depth", "sightline.cli.depth:depth", "Depth of pictures, folders and videos."),
+    ("view", "sightline.cli.view:view", "Make a page of results to look at in a browser."),
+    ("models", "sightline.cli.models:app", "List models, fetch them, show their licences."),
+    ("demo", "sightline.cli.demo:demo", "Try it on a photograph that comes with the package."),
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code.
+
+    Args:
+        arguments: words after the program's name; those of this process when None.
+    """
+    from cyclopts import CycloptsError
+
+    _prepare_process()
+    try:
+        result = build()(arguments)
+        sys.stdout.flush()
+    except CycloptsError as error:
+        return _complain(_usage(error), USAGE)
+    except KeyboardInterrupt as stop:
+        return _complain(str(stop) or "stopped", STOPPED)
+    except BrokenPipeError:
+        # The reader of our output went away (`| head`); Python would complain at exit otherwise.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except SightlineError as error:
+        _trace_if_debugging()
+        return _complain(str(error), error.exit_code)
+    except Exception as error:  # the last line of defence: a line, not a traceback
+        hint = "" if _trace_if_debugging() else "; run with SIGHTLINE_DEBUG=1 for the traceback"
+        return _complain(f"{type(error).__name__}: {error}{hint}", 1)
+    return result if isinstance(result, int) else 0
+
+
+def build() -> App:
+    """Put the command line together; no command is imported."""
+    from cyclopts import App, Parameter
+
+    from sightline import __version__
+
+    app = App(
+        name="sightline",
+        help="Pixels to measurements of the physical world.",
+        help_epilogue="Exit codes: 0 done, 1 a failure of ours, 2 a mistake in what was given, "
+        "130 stopped by Ctrl-C.",
+        version=__version__,
+        help_format="plaintext",
+        default_parameter=Parameter(negative=()),
+        print_error=False,
+        exit_on_error=False,
+        suppress_keyboard_interrupt=False,
+        result_action="return_value",
+    )
+    for name, place, summary in COMMANDS:
+        app.command(place, name=name, help=summary)
+    return app
+
+
+def _prepare_process() -> None:
+    """Let any file name be printed, and let a polite kill run the same clean-up as Ctrl-C."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+
+
+def _usage(error: CycloptsError) -> str:
+    command = " ".join(["sightline", *(error.command_chain or ())])
+    return f"{error} (see {command} --help)"
+
+
+def _complain(message: str, code: int) -> int:
+    """Print one line on the error stream; return `code`."""
+    print("sightline:", " ".join(message.split()), file=sys.stderr)
+    return code
+
+
+def _trace_if_debugging() -> bool:
+    if not os.environ.get("SIGHTLINE_DEBUG"):
+        return False
+    import traceback
+
+    traceback.print_exc()
+    return True

@@ -1,0 +1,86 @@
+"""`sightline view RESULT...`: a page of results to look at in a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from sightline.batch.options import Palette
+from sightline.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from sightline.report import Exhibit
+    from sightline.types import DepthMap
+
+
+def view(
+    results: Annotated[list[Path], Parameter(name="RESULT")],
+    /,
+    *,
+    out: Path | None = None,
+    palette: Palette = "spectral",
+) -> int:
+    """Make one self-contained HTML page of results: photograph, depth, point cloud.
+
+    Args:
+        results: folders written by `sightline depth`, or npz, png or exr files in them.
+        out: the page; default: index.html beside the first result.
+        palette: colours for depth.
+    """
+    from sightline.report import write_page
+
+    files = [file for result in results for file in _files(result)]
+    page = out or files[0].parent / "index.html"
+    write_page(page, [exhibit(file) for file in files], palette=palette)
+    print(page)
+    return 0
+
+
+def exhibit(file: Path) -> Exhibit:
+    """Read one result together with its photograph and its sister files, where they can be found."""
+    from sightline.files.depth_files import read_depth
+    from sightline.report import Exhibit
+
+    depth = read_depth(file)
+    sisters = {
+        suffix: file.with_suffix(f".{suffix}")
+        for suffix in ("npz", "png", "exr", "ply", "glb")
+        if file.with_suffix(f".{suffix}").is_file()
+    }
+    return Exhibit(file.stem, depth, _photo(file, depth), sisters)
+
+
+def _files(result: Path) -> Iterator[Path]:
+    if not result.exists():
+        raise InputError("no such file or folder", path=result)
+    if result.is_file():
+        yield result
+        return
+    found = sorted(result.rglob("*.npz"))
+    if not found:
+        raise InputError(
+            "no .npz results in this folder", path=result, remedy="run sightline depth first"
+        )
+    yield from found
+
+
+def _photo(file: Path, depth: DepthMap) -> NDArray[np.uint8] | None:
+    """Return the picture that a result was made from, if the manifest knows it and it still fits."""
+    from sightline.batch.manifest import NAME, Manifest
+    from sightline.files.pictures import read_picture
+
+    for folder in file.absolute().parents:
+        if not (folder / NAME).is_file():
+            continue
+        source = Manifest(folder).source_of(file)
+        if source is None or not source.is_file():
+            return None
+        pixels = read_picture(source).pixels
+        return pixels if pixels.shape[:2] == depth.values.shape else None
+    return None

@@ -1,0 +1,185 @@
+"""Calibrate a model's error bars on pictures with measured depth.
+
+    python -m sightline.depth.calibrate --model default --data ../shared/data/rgbd
+
+The folder holds `index.json` (a list of `{"sample": …, "set": …}`) and one folder per sample with
+`image.jpg` and `truth.npz`: `depth` in [m], or `disparity` (larger is nearer) in any unit; NaN where
+unknown.
+
+Protocol: for relative models the truth is aligned to the prediction in disparity space, per picture,
+by robust scale and shift; metric models are compared as they are. Half of the samples (by a hash of
+set and name) fit gain and floor; the other half says what share of pixels lies inside one and two
+sigma. Every set counts the same, and within it every picture, so that many frames of one kitchen do
+not drown the rest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sightline.depth.calibration import Calibration, calibrate, coverage, store_calibration
+from sightline.depth.estimator import DepthEstimator, load
+from sightline.depth.preprocess import to_picture_size
+from sightline.depth.uncertainty import unit_scale
+from sightline.errors import InputError, SightlineError
+from sightline.files.pictures import read_picture
+from sightline.geometry import align
+from sightline.types import FloatArray, Kind
+
+#: Pixels taken from each picture: neighbours tell the same story, and few are enough for quantiles.
+PER_PICTURE = 4000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """What one picture says.
+
+    Attributes:
+        group: the set it belongs to.
+        name: of the sample.
+        doubt: (N,) disagreement, in `unit_scale`s.
+        error: (N,) prediction minus truth, in `unit_scale`s.
+    """
+
+    group: str
+    name: str
+    doubt: FloatArray
+    error: FloatArray
+
+    @property
+    def number(self) -> int:
+        """A hash of set and name: the same in every run, and not chosen by anyone."""
+        return int(hashlib.sha256(f"{self.group}/{self.name}".encode()).hexdigest()[:8], 16)
+
+
+def calibrate_model(estimator: DepthEstimator, folder: Path) -> Calibration:
+    """Fit on half of the pictures in `folder`, test on the other half."""
+    samples = [
+        sample
+        for item in read_index(folder)
+        if (sample := measure(estimator, folder, item["set"], item["sample"])) is not None
+    ]
+    halves = [[sample for sample in samples if sample.number % 2 == rest] for rest in (0, 1)]
+    if not all(halves):
+        raise InputError(f"{len(samples)} usable pictures are too few to fit and test", path=folder)
+    fitted = calibrate(*pool(halves[0]))
+    inside = coverage(fitted, *pool(halves[1]))
+    return replace(
+        fitted,
+        weights=estimator.sha256[:12],
+        inside_1=round(inside[0], 4),
+        inside_2=round(inside[1], 4),
+        protocol=(
+            f"fitted on {_count(halves[0])}, tested on {_count(halves[1])} of {folder.name}, "
+            f"network size {estimator.size}; every set counts the same"
+        ),
+    )
+
+
+def read_index(folder: Path) -> list[dict[str, str]]:
+    """Return the samples that `index.json` lists."""
+    path = folder / "index.json"
+    try:
+        items = json.loads(path.read_text(encoding="utf-8"))
+        return [{key: str(item[key]) for key in ("set", "sample")} for item in items]
+    except FileNotFoundError as error:
+        raise InputError("no such file", path=path) from error
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"not a list of samples ({error!r})", path=path) from error
+
+
+def measure(estimator: DepthEstimator, folder: Path, group: str, name: str) -> Sample | None:
+    """Run the model on a sample and compare with the truth; None if its truth is of no use."""
+    picture = read_picture(folder / name / "image.jpg")
+    truth = read_truth(folder / name / "truth.npz", estimator.spec.kind)
+    if truth is None:
+        return None
+    hw = (picture.height, picture.width)
+    if truth.shape != hw:
+        raise InputError(f"truth is {truth.shape}, the picture {hw}", path=folder / name)
+    raw = estimator.predict(picture.pixels)
+    values = to_picture_size(raw, hw)
+    doubt = to_picture_size(estimator.disagreement(picture.pixels, raw), hw)
+    known = np.isfinite(truth) & np.isfinite(values)
+    if int(known.sum()) < 100:
+        return None
+    if estimator.spec.kind is Kind.RELATIVE_DISPARITY:
+        truth = align(truth, values, known, robust=True, nonnegative=True)(truth)
+    error = (values - truth) / unit_scale(values, estimator.spec.kind)
+    sample = Sample(group, name, doubt[known], error[known])
+    chosen = np.random.default_rng(sample.number).permutation(len(sample.doubt))[:PER_PICTURE]
+    return replace(sample, doubt=sample.doubt[chosen], error=sample.error[chosen])
+
+
+def read_truth(path: Path, kind: Kind) -> FloatArray | None:
+    """Return (H, W) truth in the space of `kind`, NaN where unknown; None if it has no metres."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            name = "depth" if "depth" in file else "disparity"
+            found = np.asarray(file[name], np.float32)
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(f"not a truth file ({error})", path=path) from error
+    found = np.where(np.isfinite(found) & (found > 0), found, np.float32(np.nan))
+    if kind is Kind.METRIC_DEPTH:
+        return found if name == "depth" else None
+    if kind is Kind.METRIC_DISPARITY and name == "disparity":
+        return None
+    return np.reciprocal(found) if name == "depth" else found
+
+
+def pool(
+    samples: Sequence[Sample],
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Join samples: disagreements, errors, and weights by which every set counts the same."""
+    members = Counter(sample.group for sample in samples)
+    weights = [
+        np.full(len(sample.doubt), 1 / (members[sample.group] * len(sample.doubt)))
+        for sample in samples
+    ]
+    return (
+        np.concatenate([sample.doubt for sample in samples]),
+        np.concatenate([sample.error for sample in samples]),
+        np.concatenate(weights),
+    )
+
+
+def _count(samples: Sequence[Sample]) -> str:
+    return f"{len(samples)} pictures from {len({sample.group for sample in samples})} sets"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run from the command line; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m sightline.depth.calibrate")
+    parser.add_argument("--model", default="default", help="name or path")
+    parser.add_argument("--data", type=Path, required=True, help="folder with index.json")
+    parser.add_argument("--out", type=Path, help="folder for calibration.json (the package's)")
+    parser.add_argument("--threads", type=int)
+    options = parser.parse_args(arguments)
+    try:
+        estimator = load(options.model, threads=options.threads)
+        made = calibrate_model(estimator, options.data)
+        path = store_calibration(estimator.name, made, options.out)
+    except SightlineError as error:
+        sys.stderr.write(f"{error}\n")
+        return error.exit_code
+    sys.stdout.write(
+        f"{estimator.source}: gain {made.gain:.3f}, floor {made.floor:.4f}; "
+        f"{made.inside_1:.1%} inside one sigma, {made.inside_2:.1%} inside two\n"
+        f"({made.protocol})\nwritten to {path}\n"
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,175 @@
+"""Which engine runs a weight file, and how the file gets into a form that the engine reads.
+
+* `.onnx` and `.xml` files go to OpenVINO.
+* Torch weights (`.pth`, `.safetensors`) go to torch when there is a CUDA or Apple GPU, else they
+  are exported to ONNX once, kept in the cache under their checksum, and run by OpenVINO. From then
+  on they need no torch.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import logging
+import os
+import platform
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+from sightline.depth.engines.base import Engine, writable_cache
+from sightline.depth.engines.openvino import SUFFIXES as GRAPH_SUFFIXES
+from sightline.depth.engines.openvino import OpenVinoEngine
+from sightline.depth.spec import ModelSpec
+from sightline.errors import InputError
+
+EngineName = Literal["auto", "openvino", "torch"]
+
+#: An ONNX file cannot hold more than this, in [B]; larger checkpoints run in torch.
+ONNX_LIMIT = 1_900_000_000
+
+_log = logging.getLogger(__name__)
+
+
+def open_engine(
+    path: Path,
+    sha256: str,
+    *,
+    engine: EngineName = "auto",
+    device: str | None = None,
+    threads: int | None = None,
+    spec: ModelSpec | None = None,
+) -> tuple[Engine, ModelSpec]:
+    """Open a weight file.
+
+    Args:
+        path: ONNX, OpenVINO or torch weights.
+        sha256: checksum of the file in hex: the name under which its conversion is kept.
+        engine: `"auto"` chooses as the module says.
+        device: torch's or OpenVINO's name; None for the best one.
+        threads: for the CPU.
+        spec: how to feed and read the network, where the file itself does not say.
+
+    Returns:
+        The engine, and the description of its network.
+    """
+    if choose_engine(path, engine, device) == "torch":
+        return _open_torch(path, device, spec)
+    place, compiled = device or "CPU", writable_cache("openvino")
+    if path.suffix.lower() in GRAPH_SUFFIXES:
+        opened = OpenVinoEngine(path, threads, compiled, place)
+    else:
+        with converted(path, sha256, spec) as graph:
+            opened = OpenVinoEngine(graph, threads, compiled, place)
+    found = opened.spec or spec
+    if found is None:
+        raise InputError(
+            "carries no description of its input and output",
+            path=path,
+            remedy="give one (spec=ModelSpec(…)), or export it with sightline",
+        )
+    return opened, found
+
+
+def choose_engine(
+    path: Path, engine: EngineName, device: str | None
+) -> Literal["openvino", "torch"]:
+    """Decide by file, wish and machine; `InputError` where they do not fit together."""
+    graph = path.suffix.lower() in GRAPH_SUFFIXES
+    gpu_of_torch = device is not None and device.lower().startswith(("cuda", "mps"))
+    if engine not in ("auto", "openvino", "torch"):
+        raise InputError(f"no engine {engine!r}", remedy="use auto, openvino or torch")
+    if graph and (engine == "torch" or gpu_of_torch):
+        raise InputError(
+            f"is an OpenVINO or ONNX model, which {device or 'torch'} cannot run here",
+            path=path,
+            remedy="use --engine openvino on the CPU, or .pth or .safetensors weights",
+        )
+    if engine == "openvino" and gpu_of_torch:
+        raise InputError(f"OpenVINO does not run on {device}", remedy="use --engine torch")
+    if engine != "auto":
+        return engine
+    if graph:
+        return "openvino"
+    if gpu_of_torch or (device is None and _accelerator_here()):
+        return "torch"
+    return "torch" if path.is_file() and path.stat().st_size > ONNX_LIMIT else "openvino"
+
+
+@contextmanager
+def converted(path: Path, sha256: str, spec: ModelSpec | None = None) -> Iterator[Path]:
+    """Give the ONNX form of torch weights: from the cache, or made now and kept there.
+
+    Without a writable cache it lives only as long as the context. Two processes that want the same
+    file make it once.
+    """
+    from filelock import FileLock
+
+    folder = writable_cache("converted")
+    if folder is None:
+        with tempfile.TemporaryDirectory(prefix="sightline-") as scratch:
+            yield _export(path, Path(scratch) / f"{path.stem}.onnx", spec)
+        return
+    kept = folder / f"{sha256}-{_digest(path, spec)}.onnx"
+    if not kept.is_file():
+        with FileLock(f"{kept}.lock"):
+            if not kept.is_file():
+                _export(path, kept, spec)
+    yield kept
+
+
+def _digest(path: Path, spec: ModelSpec | None) -> str:
+    """Short hash of what, besides its bytes, decides how a weight file is read.
+
+    That is the caller's description or, where there is none, the file's name and Hugging Face's
+    config beside it (see `checkpoint_hints`): the same bytes may be relative or metric.
+    """
+    if spec is not None:
+        return hashlib.sha256(spec.to_json().encode()).hexdigest()[:12]
+    config = path.with_name("config.json")
+    beside = config.read_bytes() if config.is_file() else b""
+    return hashlib.sha256("/".join(path.parts[-4:]).encode() + beside).hexdigest()[:12]
+
+
+def _export(path: Path, target: Path, spec: ModelSpec | None) -> Path:
+    """Write the weights as ONNX in full precision, whole or not at all."""
+    _need_torch(path)
+    from sightline.depth.checkpoints import make_network, read_checkpoint
+    from sightline.depth.export import export_onnx
+
+    checkpoint = read_checkpoint(path, spec)
+    _log.info("%s: converting for OpenVINO; this takes up to a minute, once", path)
+    export_onnx(make_network(checkpoint), checkpoint.spec, target, half=False)
+    return target
+
+
+def _open_torch(path: Path, device: str | None, spec: ModelSpec | None) -> tuple[Engine, ModelSpec]:
+    _need_torch(path)
+    from sightline.depth.checkpoints import make_network, read_checkpoint
+    from sightline.depth.engines.torch import TorchEngine, pick_device
+
+    place = str(pick_device(device))  # before the seconds it takes to read the weights
+    checkpoint = read_checkpoint(path, spec)
+    return TorchEngine(make_network(checkpoint), place), checkpoint.spec
+
+
+def _need_torch(path: Path) -> None:
+    if importlib.util.find_spec("torch") is None:
+        raise InputError(
+            "is a torch weight file, and torch is not installed",
+            path=path,
+            remedy="pip install 'sightline[train]'",
+        )
+
+
+def _accelerator_here() -> bool:
+    """Ask torch for a GPU, but only where there may be one: importing torch takes seconds."""
+    apple = platform.system() == "Darwin" and platform.machine() == "arm64"
+    maybe = apple or os.name == "nt" or any(map(os.path.exists, ("/dev/nvidiactl", "/dev/kfd")))
+    if not maybe or importlib.util.find_spec("torch") is None:
+        return False
+    from sightline.depth.engines.torch import best_accelerator
+
+    return best_accelerator() is not None

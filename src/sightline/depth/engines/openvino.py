@@ -1,0 +1,166 @@
+"""Run a network with OpenVINO: the fast way on a CPU, and the one that needs no torch.
+
+* Compiled once with height and width left open. Measured with a ViT-S and the compact network: a
+  model compiled for one size is at most a few per cent faster, while each new size costs 0.2–0.5 s
+  and another copy of the weights; here a new size costs about 50 ms, once.
+* Pictures of a batch run one after the other: on a CPU a batch gains nothing (1161 ms per picture
+  in fours, 1067 ms alone, ViT-S), and so each result is the same to the bit with and without.
+* Arithmetic is float32 also where the CPU offers bfloat16: results do not depend on the machine.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any
+
+import numpy as np
+
+from sightline.depth.spec import SPEC_KEY, ModelSpec
+from sightline.errors import InputError, SightlineError
+from sightline.types import FloatArray
+
+#: Files this engine opens.
+SUFFIXES = frozenset({".onnx", ".xml"})
+
+
+class OpenVinoEngine:
+    """A network in an `.onnx` or OpenVINO `.xml` file, compiled for this machine.
+
+    Args:
+        path: the file. One input (N, 3, H, W), one output (N, H, W) or (N, 1, H, W).
+        threads: at most so many; None for one per core.
+        cache_dir: folder for compiled models (a warm one saves seconds at the next start), or None.
+        device: OpenVINO's name of it (`"CPU"`, `"GPU"`, `"NPU"`).
+    """
+
+    name = "openvino"
+
+    def __init__(
+        self,
+        path: str | Path,
+        threads: int | None = None,
+        cache_dir: str | Path | None = None,
+        device: str = "CPU",
+    ) -> None:
+        import openvino
+
+        if threads is not None and threads < 1:
+            raise InputError(f"the number of threads must be positive, got {threads}")
+        core = openvino.Core()
+        self.path = Path(path)
+        self.device = _known_device(core, device)
+        model = _read(core, self.path)
+        self.spec = _spec_of(model)
+        self.fixed_hw = _fixed_size(model, self.path)
+        self._compiled = _compile(core, model, self.device, threads, cache_dir)
+        # Finished requests wait here: each keeps its buffers, and no two threads share one.
+        self._idle: SimpleQueue[Any] = SimpleQueue()
+
+    def run(self, batch: FloatArray) -> FloatArray:
+        """Map (N, 3, h, w) float32 normalised pixels to (N, h, w) float32 depth or disparity."""
+        request = self._take()
+        try:
+            maps = [
+                _as_map(request.infer([image], share_inputs=True)[0])
+                for image in np.split(np.ascontiguousarray(batch, np.float32), len(batch))
+            ]
+        except RuntimeError as error:
+            height, width = batch.shape[2:]
+            raise SightlineError(
+                f"{self.path}: OpenVINO failed on an input of {width}×{height} ({_brief(error)})"
+            ) from error
+        self._idle.put(request)
+        return np.concatenate(maps)
+
+    def _take(self) -> Any:
+        """Return an idle request, or a new one when all are at work."""
+        try:
+            return self._idle.get_nowait()
+        except Empty:
+            return self._compiled.create_infer_request()
+
+
+def _read(core: Any, path: Path) -> Any:
+    """Parse the file and check that it can be a depth network."""
+    if not path.is_file():
+        raise InputError("no such file", path=path)
+    try:
+        model = core.read_model(path)
+    except RuntimeError as error:
+        raise InputError(
+            f"is not a whole ONNX or OpenVINO model ({_brief(error)})", path=path
+        ) from error
+    ranks = [port.partial_shape.rank for port in (*model.inputs, *model.outputs)]
+    lengths = [rank.get_length() if rank.is_static else None for rank in ranks]
+    if len(model.inputs) != 1 or len(model.outputs) != 1 or lengths not in ([4, 3], [4, 4]):
+        raise InputError(
+            f"is not a depth network: {len(model.inputs)} inputs and {len(model.outputs)} outputs "
+            f"with {lengths} axes, where one picture (N, 3, H, W) and one map (N, H, W) are meant",
+            path=path,
+        )
+    return model
+
+
+def _spec_of(model: Any) -> ModelSpec | None:
+    """Read our description from the file's metadata: ONNX properties or OpenVINO's own section."""
+    for place in (["framework", SPEC_KEY], [SPEC_KEY]):
+        if model.has_rt_info(place):
+            return ModelSpec.from_json(model.get_rt_info(place).value)
+    return None
+
+
+def _fixed_size(model: Any, path: Path) -> tuple[int, int] | None:
+    """Return (height, width) when the file fixes them; both or none may be fixed."""
+    sides = [model.inputs[0].partial_shape[axis] for axis in (2, 3)]
+    if all(side.is_dynamic for side in sides):
+        return None
+    if any(side.is_dynamic for side in sides):
+        raise InputError("fixes only one of height and width", path=path)
+    return sides[0].get_length(), sides[1].get_length()
+
+
+def _compile(
+    core: Any, model: Any, device: str, threads: int | None, cache_dir: str | Path | None
+) -> Any:
+    """Compile for low latency; a cache that cannot be used is left out."""
+    config: dict[str, Any] = {
+        "PERFORMANCE_HINT": "LATENCY",
+        "INFERENCE_PRECISION_HINT": "f32",
+    }
+    if threads is not None and device == "CPU":
+        config["INFERENCE_NUM_THREADS"] = threads
+    if cache_dir is not None:
+        try:
+            return core.compile_model(model, device, {**config, "CACHE_DIR": str(cache_dir)})
+        except RuntimeError:
+            # A full disk, a folder that is gone, another process's half-written entry: compiling
+            # anew costs a second or two and always works.
+            pass
+    try:
+        return core.compile_model(model, device, config)
+    except RuntimeError as error:
+        raise SightlineError(f"OpenVINO cannot compile this network ({_brief(error)})") from error
+
+
+def _known_device(core: Any, device: str) -> str:
+    """Check a device's name against what OpenVINO sees on this machine."""
+    known = list(core.available_devices)
+    if device.upper().split(".")[0] not in {name.split(".")[0] for name in known}:
+        raise InputError(
+            f"OpenVINO sees no device {device!r} here, only {', '.join(known)}",
+            remedy="use --engine torch for cuda and mps" if device[:4] in ("cuda", "mps") else None,
+        )
+    return device.upper()
+
+
+def _as_map(output: Any) -> FloatArray:
+    """(1, h, w) float32 copy of an output of three or four axes."""
+    values = np.array(output, dtype=np.float32)
+    return values.reshape(1, *values.shape[-2:])
+
+
+def _brief(error: RuntimeError) -> str:
+    """Return the last line of OpenVINO's message: the cause, after the names of C++ files."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return (lines[-1] if lines else "no reason given")[:200]

@@ -1,0 +1,249 @@
+"""Depth for people: `load` a model, `infer` a picture, get a `DepthMap`.
+
+>>> estimator = load("default")  # doctest: +SKIP
+>>> depth = estimator.infer("photo.jpg")  # doctest: +SKIP
+>>> depth.kind, depth.unit, depth.values.shape  # doctest: +SKIP
+
+Metric networks end in a sigmoid times a largest distance (20 m or 80 m, say). What lies beyond, the
+sky above all, comes out at or just below that distance and counts as valid: the network says "at
+least this far", and a mask would hide that. Compare with `spec.max_depth` where it matters.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sightline.depth import tiles as tiling
+from sightline.depth import uncertainty
+from sightline.depth.calibration import GENERIC, Calibration, stored_calibration
+from sightline.depth.engines.base import Engine
+from sightline.depth.engines.choose import EngineName, open_engine
+from sightline.depth.images import Pictureable, as_picture
+from sightline.depth.preprocess import network_size, to_input, to_picture_size
+from sightline.depth.spec import ModelSpec
+from sightline.errors import InputError
+from sightline.types import Camera, DepthMap, FloatArray, Kind
+
+#: Pictures of one network size that go to the engine together.
+BATCH = 4
+
+_log = logging.getLogger(__name__)
+
+
+def load(
+    name_or_path: str | Path = "default",
+    *,
+    engine: EngineName = "auto",
+    size: int | None = None,
+    threads: int | None = None,
+    device: str | None = None,
+    accept_licence: bool = False,
+    spec: ModelSpec | None = None,
+) -> DepthEstimator:
+    """Load a depth model.
+
+    Args:
+        name_or_path: a name of `sightline models`, or an `.onnx`, `.xml`, `.pth` or `.safetensors`
+            file.
+        engine: `"openvino"`, `"torch"`, or `"auto"`: torch on a GPU if there is one and the weights
+            are torch's, else OpenVINO on the CPU.
+        size: network input's shorter side in [px]; None for the model's own.
+        threads: on the CPU; None for one per core.
+        device: `"cpu"`, `"cuda"`, `"mps"`, or OpenVINO's name of one; None for the best.
+        accept_licence: accept a licence that forbids commercial use.
+        spec: describes a network whose file does not describe itself.
+    """
+    from sightline.weights.store import resolve
+
+    found = resolve(name_or_path, accept=accept_licence)
+    if found.entry is not None and found.entry.purpose != "depth":
+        raise InputError(
+            f"{found.name} is a model for {found.entry.purpose}, not for depth",
+            remedy="choose another one from `sightline models`",
+        )
+    if spec is None and found.entry is not None:
+        spec = found.entry.spec
+    opened, spec = open_engine(
+        found.path, found.sha256, engine=engine, device=device, threads=threads, spec=spec
+    )
+    calibration = stored_calibration(found.name, found.sha256)
+    return DepthEstimator(
+        opened, spec, found.name, size, sha256=found.sha256, calibration=calibration
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A picture that waits for others of its network size; its pixels themselves are let go."""
+
+    number: int
+    entry: FloatArray
+    hw: tuple[int, int]
+    camera: Camera
+
+
+class DepthEstimator:
+    """A depth network with all that surrounds it; safe to share between threads.
+
+    Args:
+        engine: runs the network.
+        spec: how to feed and read it.
+        name: of the model.
+        size: network input's shorter side in [px]; None for the spec's.
+        sha256: of the weights, in hex.
+        calibration: of its error bars; None if there is none.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        spec: ModelSpec,
+        name: str,
+        size: int | None = None,
+        *,
+        sha256: str = "",
+        calibration: Calibration | None = None,
+    ) -> None:
+        if engine.fixed_hw is not None and size is not None:
+            height, width = engine.fixed_hw
+            raise InputError(f"{name} takes inputs of {width}×{height} only", remedy="omit --size")
+        self.engine = engine
+        self.spec = spec
+        self.name = name
+        self.size = min(engine.fixed_hw) if engine.fixed_hw else size or spec.size
+        self.sha256 = sha256
+        self.calibration = calibration
+        network_size(1, 1, spec, self.size)  # refuses a size too small, now rather than later
+        self._warned = False
+
+    @property
+    def source(self) -> str:
+        """Who made the maps: name and first digits of the weights' checksum."""
+        return f"{self.name}@{self.sha256[:12]}" if self.sha256 else self.name
+
+    def infer(
+        self,
+        image: Pictureable,
+        *,
+        camera: Camera | None = None,
+        tiles: bool = False,
+        sigma: bool = False,
+    ) -> DepthMap:
+        """Estimate the depth of one picture.
+
+        Args:
+            image: path, bytes, stream, Pillow image, `Picture`, or array (see `as_picture`).
+            camera: of the upright picture; None to take EXIF's word, or to assume one.
+            tiles: look again at overlapping tiles for finer detail (about ten times the work).
+            sigma: add per-pixel uncertainty (about four times the work).
+
+        Returns:
+            A map of the upright picture's size; pixels without a finite answer are not valid.
+        """
+        picture = as_picture(image)
+        pixels = picture.pixels
+        raw = self.predict(pixels)
+        values = to_picture_size(raw, (picture.height, picture.width))
+        if tiles:
+            values = self._with_tiles(pixels, values)
+        source, spread = self.source, None
+        if sigma:
+            spread = self._sigma(pixels, raw, values)
+            if self.calibration is None:
+                source += " (sigma not calibrated)"
+        return DepthMap(
+            values, self.spec.kind, camera=camera or picture.camera, sigma=spread, source=source
+        )
+
+    def infer_batch(
+        self,
+        images: Iterable[Pictureable],
+        *,
+        camera: Camera | None = None,
+        tiles: bool = False,
+        sigma: bool = False,
+    ) -> list[DepthMap]:
+        """Estimate the depth of several pictures, in their order; the same maps as one by one.
+
+        Pictures of one network size run together, where the engine gains by it. With `tiles` or
+        `sigma` they run one after the other. `camera`, if given, is that of all of them.
+        """
+        if tiles or sigma:
+            return [self.infer(one, camera=camera, tiles=tiles, sigma=sigma) for one in images]
+        done: dict[int, DepthMap] = {}
+        waiting: dict[tuple[int, ...], list[_Waiting]] = {}
+        for number, image in enumerate(images):
+            picture = as_picture(image)
+            entry = self._input(picture.pixels)
+            hw = (picture.height, picture.width)
+            group = waiting.setdefault(entry.shape, [])
+            group.append(_Waiting(number, entry, hw, camera or picture.camera))
+            if len(group) == BATCH:
+                done |= self._run_group(group)
+                group.clear()
+        for group in waiting.values():
+            if group:
+                done |= self._run_group(group)
+        return [done[number] for number in sorted(done)]
+
+    def _run_group(self, group: list[_Waiting]) -> dict[int, DepthMap]:
+        maps = self.engine.run(np.concatenate([one.entry for one in group]))
+        return {
+            one.number: DepthMap(
+                to_picture_size(raw, one.hw), self.spec.kind, camera=one.camera, source=self.source
+            )
+            for one, raw in zip(group, maps, strict=True)
+        }
+
+    def predict(self, pixels: NDArray[np.uint8], size: int | None = None) -> FloatArray:
+        """Run the network once.
+
+        Args:
+            pixels: (H, W, 3) uint8 RGB.
+            size: network input's shorter side in [px]; None for the estimator's own.
+
+        Returns:
+            (h, w) float32 at network size, as the network gave it.
+        """
+        result: FloatArray = self.engine.run(self._input(pixels, size))[0]
+        return result
+
+    def _input(self, pixels: NDArray[np.uint8], size: int | None = None) -> FloatArray:
+        hw = self.engine.fixed_hw or network_size(
+            pixels.shape[0], pixels.shape[1], self.spec, size or self.size
+        )
+        return to_input(pixels, self.spec, hw)
+
+    def _with_tiles(self, pixels: NDArray[np.uint8], whole: FloatArray) -> FloatArray:
+        def predict(piece: NDArray[np.uint8]) -> FloatArray:
+            return to_picture_size(self.predict(piece), (piece.shape[0], piece.shape[1]))
+
+        refined = tiling.refine(pixels, whole, predict, self.size)
+        # Added detail may overshoot. Disparity is never negative, nor a distance nearly zero.
+        finite = whole[np.isfinite(whole)]
+        nearest = 0.5 * float(finite.min()) if finite.size else 0.0
+        lowest = nearest if self.spec.kind is Kind.METRIC_DEPTH else min(nearest, 0.0)
+        return np.maximum(refined, np.float32(lowest))
+
+    def disagreement(self, pixels: NDArray[np.uint8], raw: FloatArray) -> FloatArray:
+        """Return (h, w) how far other views of the picture differ from `raw` (`uncertainty`)."""
+        scales = () if self.engine.fixed_hw else uncertainty.SCALES
+        least = self.spec.multiple
+
+        def predict(view: NDArray[np.uint8], size: int) -> FloatArray:
+            return self.predict(view, max(size, least))
+
+        return uncertainty.disagreement(pixels, raw, predict, self.size, self.spec.kind, scales)
+
+    def _sigma(self, pixels: NDArray[np.uint8], raw: FloatArray, values: FloatArray) -> FloatArray:
+        if self.calibration is None and not self._warned:
+            self._warned = True
+            _log.warning("%s: its error bars are not calibrated, only guessed", self.name)
+        doubt = to_picture_size(self.disagreement(pixels, raw), (values.shape[0], values.shape[1]))
+        return uncertainty.to_sigma(doubt, values, self.spec.kind, self.calibration or GENERIC)

@@ -1,0 +1,137 @@
+"""Say what kind of weight file this is, by its first bytes; needs no torch.
+
+A file's suffix is a promise that downloads often break: a login page saved as `.pth`, a git-lfs
+pointer, half a file. Each gets its own message.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from sightline.errors import InputError
+
+#: A safetensors header longer than this is no header.
+LARGEST_HEADER = 100_000_000
+
+
+class FileKind(StrEnum):
+    """The kinds of weight file that some part of Sightline can read."""
+
+    TORCH = "torch"
+    SAFETENSORS = "safetensors"
+    ONNX = "onnx"
+    OPENVINO = "openvino"
+
+
+#: How other things that end up as `--model` begin, and what to call them.
+STRANGERS: tuple[tuple[bytes, str], ...] = (
+    (b"GGUF", "a GGUF language model"),
+    (b"\x89HDF", "an HDF5 file (Keras weights)"),
+    (b"\x89PNG", "a PNG picture"),
+    (b"\xff\xd8\xff", "a JPEG picture"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"7z\xbc\xaf", "a 7z archive"),
+    (b"\x93NUMPY", "a numpy array"),
+    (b"%PDF", "a PDF document"),
+)
+
+#: Tags of the second field of an ONNX file, after the format's version (0x08, number).
+ONNX_SECOND_FIELDS = b"\x12\x1a\x22\x28\x32\x3a\x42\x72"
+
+
+def file_kind(path: str | Path) -> FileKind:
+    """Return the kind of a weight file; anything else is an `InputError` that names what it is."""
+    path = Path(path)
+    head = _head(path)
+    text = head.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    if text.startswith((b"<!doctype html", b"<html")):
+        raise InputError(
+            "a web page, not a model: the download failed", path=path, remedy="download it again"
+        )
+    if text.startswith(b"version https://git-lfs"):
+        raise InputError(
+            "a git-lfs pointer, not the model itself", path=path, remedy="run `git lfs pull`"
+        )
+    if text.startswith((b"<?xml", b"<net")) and b"<net" in head:
+        return FileKind.OPENVINO
+    if head.startswith(b"PK"):
+        return _zip_kind(path)
+    for magic, words in STRANGERS:
+        if head.startswith(magic):
+            raise _not_a_model(words, path)
+    if head[4:8] == b"TFL3":
+        raise _not_a_model("a TensorFlow Lite model", path)
+    if head[:1] == b"\x80":
+        return FileKind.TORCH
+    if head[8:9] == b"{" and 2 <= int.from_bytes(head[:8], "little") <= LARGEST_HEADER:
+        return FileKind.SAFETENSORS
+    if head[:1] == b"\x08" and head[2:3] in [bytes([tag]) for tag in ONNX_SECOND_FIELDS]:
+        return FileKind.ONNX
+    raise _not_a_model("neither a torch checkpoint, nor safetensors, nor ONNX", path)
+
+
+def safetensors_header(path: str | Path) -> dict[str, Any]:
+    """Return a safetensors file's header: tensor names to dtype, shape and offsets, `__metadata__`.
+
+    Also checks that the file is as long as its header says.
+    """
+    path = Path(path)
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        raw = file.read(length)
+    if len(raw) < length:
+        raise _truncated(path)
+    try:
+        header: dict[str, Any] = json.loads(raw)
+        ends = [int(v["data_offsets"][1]) for k, v in header.items() if k != "__metadata__"]
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+        raise InputError("a damaged safetensors file", path=path) from error
+    if path.stat().st_size < 8 + length + max(ends, default=0):
+        raise _truncated(path)
+    return header
+
+
+def _head(path: Path) -> bytes:
+    """Return the first bytes of a file that is there, readable and not empty."""
+    if path.is_dir():
+        raise InputError("a folder, not a model file", path=path, remedy="name the file inside it")
+    try:
+        with path.open("rb") as file:
+            head = file.read(512)
+    except FileNotFoundError as error:
+        raise InputError("no such file", path=path) from error
+    except OSError as error:
+        raise InputError(f"could not be read ({error.strerror})", path=path) from error
+    if not head:
+        raise InputError("an empty file", path=path, remedy="download it again")
+    return head
+
+
+def _zip_kind(path: Path) -> FileKind:
+    """Tell a torch checkpoint from other zip archives, and a whole one from a half."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+    except zipfile.BadZipFile as error:
+        raise _truncated(path) from error
+    if any("/code/" in name for name in names):
+        raise _not_a_model("a TorchScript program, not weights", path)
+    if not any(name.endswith("data.pkl") for name in names):
+        raise _not_a_model("a zip archive without weights", path)
+    return FileKind.TORCH
+
+
+def _truncated(path: Path) -> InputError:
+    return InputError("truncated: the end is missing", path=path, remedy="download it again")
+
+
+def _not_a_model(words: str, path: Path) -> InputError:
+    return InputError(
+        f"{words}, not a depth network",
+        path=path,
+        remedy="see `sightline models` for what there is",
+    )

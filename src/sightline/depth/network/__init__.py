@@ -1,0 +1,41 @@
+"""Depth Anything V2 in torch, with the parameter names of the official checkpoints.
+
+* `sizes`: the numbers of the four sizes S, B, L and G.
+* `positions`: how the learnt 37 × 37 position grid is stretched over a picture of any size.
+* `vit`: the DINOv2 encoder (`pretrained.*` in a checkpoint).
+* `head`: the DPT head (`depth_head.*`).
+* `depth_anything`: the two together.
+"""
+
+from __future__ import annotations
+
+from torch import nn
+
+from sightline.depth.network.depth_anything import DepthAnything
+from sightline.depth.network.positions import PositionResize
+from sightline.depth.network.sizes import SIZES, Size
+from sightline.depth.spec import ModelSpec
+
+__all__ = ["SIZES", "DepthAnything", "PositionResize", "Size", "build"]
+
+
+def build(spec: ModelSpec, *, position_resize: PositionResize = "authors") -> nn.Module:
+    """Make the network that `spec` describes, with random weights, in training mode.
+
+    Args:
+        spec: architecture, kind of output, and for a ViT which blocks are tapped.
+        position_resize: for a ViT only, see `positions`.
+
+    Returns:
+        A module that maps (N, 3, H, W) normalised pixels to (N, H, W) depth or disparity.
+    """
+    if spec.architecture == "compact":
+        from sightline.depth.compact import CompactDepth
+
+        return CompactDepth(spec)
+    return DepthAnything(
+        SIZES[spec.architecture],
+        taps=spec.taps,
+        max_depth=spec.max_depth,
+        position_resize=position_resize,
+    )

@@ -1,0 +1,63 @@
+"""Depth Anything: a DINOv2 encoder and a DPT head."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from torch import Tensor, nn
+
+from sightline.depth.network.head import DptHead, disparity, metres
+from sightline.depth.network.positions import PositionResize
+from sightline.depth.network.sizes import Size
+from sightline.depth.network.vit import VisionTransformer
+
+
+class DepthAnything(nn.Module):
+    """The network of Depth Anything V1 and V2, relative or metric.
+
+    The relative and the metric network have the same parameters and differ in the last activation
+    only, so a state dict does not tell which it is for.
+
+    Args:
+        size: widths and depths, one of `sizes.SIZES`.
+        taps: which blocks feed the head: spread (V2) or the last four (V1).
+        max_depth: for a metric network what the last sigmoid is scaled by, in [m]; None for a
+            relative one.
+        position_resize: how the position grid is stretched over the picture, see `positions`.
+    """
+
+    def __init__(
+        self,
+        size: Size,
+        *,
+        taps: Literal["v1", "v2"] = "v2",
+        max_depth: float | None = None,
+        position_resize: PositionResize = "authors",
+    ) -> None:
+        super().__init__()
+        self.taps = size.tapped(taps)
+        self.max_depth = max_depth
+        self.pretrained = VisionTransformer(size, position_resize)
+        self.depth_head = DptHead(size)
+
+    @property
+    def encoder(self) -> VisionTransformer:
+        """The pretrained part, which training moves more slowly than the head."""
+        return self.pretrained
+
+    def forward(self, image: Tensor) -> Tensor:
+        """Map normalised pixels to depth.
+
+        Args:
+            image: (N, 3, H, W) RGB normalised by ImageNet's mean and deviation; H and W multiples
+                of 14.
+
+        Returns:
+            (N, H, W): disparity ≥ 0 without unit, larger is nearer; or metres for a metric network.
+        """
+        x = self.raw(image)
+        return disparity(x) if self.max_depth is None else metres(x, self.max_depth)
+
+    def raw(self, image: Tensor) -> Tensor:
+        """Return (N, H, W) before the last activation: where training losses are best behaved."""
+        return self.depth_head(self.pretrained(image, self.taps))[:, 0]

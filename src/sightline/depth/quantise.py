@@ -1,0 +1,182 @@
+"""Turn an exported network into int8, and measure whether it still says the same.
+
+* Post-training quantisation by NNCF, calibrated on real pictures. Matrix products and convolutions run
+  in int8; norms, softmax, the position grid and the last convolution stay float32.
+* The result is OpenVINO's own format, `NAME.xml` with `NAME.bin` beside it (OpenVINO reads no single
+  file with int8 weights except ONNX, and NNCF writes ONNX only through another runtime). The
+  `ModelSpec` travels in the model's runtime info under `SPEC_KEY`.
+* int8 is offered only behind `gate`, on pictures that calibration has not seen.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sightline.depth.engines.base import Engine
+from sightline.depth.preprocess import network_size, to_input
+from sightline.depth.spec import SPEC_KEY, ModelSpec
+from sightline.errors import InputError
+from sightline.files.atomic import atomic_path
+from sightline.types import FloatArray
+from sightline.weights.entry import Gate
+
+#: The gate: rank correlation at least, mean relative deviation at most.
+LEAST_SPEARMAN = 0.995
+LARGEST_DEVIATION = 0.03
+
+Pictures = Sequence[NDArray[np.uint8]]
+
+
+def quantise(
+    onnx_path: str | Path, pictures: Pictures, out_path: str | Path, *, size: int | None = None
+) -> None:
+    """Quantise a network to int8.
+
+    Args:
+        onnx_path: a file written by `export_onnx`.
+        pictures: real photographs to calibrate on, each (H, W, 3) uint8 RGB; some thirty, of the kind
+            the network will see.
+        out_path: of the `.xml` file; the weights go into the `.bin` file beside it.
+        size: shorter side of the network input in [px] while calibrating; None for the spec's.
+    """
+    out_path = Path(out_path)
+    if out_path.suffix != ".xml":
+        raise InputError("int8 models are OpenVINO files", path=out_path, remedy="name it .xml")
+    if not pictures:
+        raise InputError("int8 needs pictures to calibrate on, got none")
+    import nncf
+    import openvino
+
+    model = openvino.Core().read_model(onnx_path)
+    spec = _spec_of(model, onnx_path)
+    inputs = [batch for batch, _ in _inputs(pictures, spec, size)]
+    # NNCF reports its progress on stdout, which belongs to our results.
+    with contextlib.redirect_stdout(sys.stderr):
+        quantised = nncf.quantize(
+            model,
+            nncf.Dataset(inputs),
+            model_type=nncf.ModelType.TRANSFORMER,
+            subset_size=len(inputs),
+            ignored_scope=nncf.IgnoredScope(names=[_last_convolution(model)]),
+        )
+    quantised.set_rt_info(spec.to_json(), SPEC_KEY)
+    _save(quantised, out_path)
+
+
+def gate(
+    reference_model: Engine | str | Path,
+    candidate_model: Engine | str | Path,
+    pictures: Pictures,
+    *,
+    spec: ModelSpec | None = None,
+    size: int | None = None,
+) -> Gate:
+    """Measure how far a candidate network strays from a reference, and judge it.
+
+    Both see the same input. Of each picture's two maps, at network resolution and without any
+    alignment of scale or shift, are taken
+
+    * Spearman's rank correlation over all pixels, and
+    * the relative deviation, mean |candidate − reference| over mean |reference|;
+
+    both are averaged over the pictures. The candidate passes when the first is at least 0.995 and the
+    second at most 0.03.
+
+    Args:
+        reference_model: the float network: an engine, or a file for the OpenVINO engine.
+        candidate_model: the int8 network, likewise.
+        pictures: held-out photographs, each (H, W, 3) uint8 RGB; not those of the calibration.
+        spec: of both networks; None when the reference's file says.
+        size: shorter side of the network input in [px]; None for the spec's.
+    """
+    if not pictures:
+        raise InputError("the int8 gate needs pictures to judge by, got none")
+    reference, candidate = _engine(reference_model), _engine(candidate_model)
+    spec = spec or getattr(reference, "spec", None)
+    if spec is None:
+        raise InputError("the int8 gate needs the networks' description (spec=)")
+    figures = [
+        compare(reference.run(batch)[0], candidate.run(batch)[0])
+        for batch, _ in _inputs(pictures, spec, size)
+    ]
+    correlation, deviation = (float(value) for value in np.mean(figures, axis=0))
+    passed = correlation >= LEAST_SPEARMAN and deviation <= LARGEST_DEVIATION
+    return Gate(correlation, deviation, len(pictures), passed)
+
+
+def compare(reference: FloatArray, candidate: FloatArray) -> tuple[float, float]:
+    """Return Spearman's correlation and the relative deviation of two (h, w) maps.
+
+    A map without any variation, or with infinities, ranks nothing: correlation 0.
+    """
+    from scipy.stats import spearmanr
+
+    a, b = reference.ravel().astype(np.float64), candidate.ravel().astype(np.float64)
+    if not (np.isfinite(a).all() and np.isfinite(b).all()):
+        return 0.0, math.inf
+    level = float(np.abs(a).mean())
+    deviation = float(np.abs(a - b).mean()) / level if level > 0 else math.inf
+    if np.ptp(a) == 0 or np.ptp(b) == 0:
+        return 0.0, deviation
+    return float(spearmanr(a, b).statistic), deviation
+
+
+def _inputs(
+    pictures: Pictures, spec: ModelSpec, size: int | None
+) -> Iterator[tuple[FloatArray, tuple[int, int]]]:
+    """Prepare pictures one after the other: (1, 3, h, w), and (h, w)."""
+    for pixels in pictures:
+        hw = network_size(pixels.shape[0], pixels.shape[1], spec, size)
+        yield to_input(pixels, spec, hw), hw
+
+
+def _engine(model: Engine | str | Path) -> Engine:
+    if not isinstance(model, str | Path):
+        return model
+    from sightline.depth.engines.openvino import OpenVinoEngine
+
+    return OpenVinoEngine(model)
+
+
+def _spec_of(model: Any, path: str | Path) -> ModelSpec:
+    """Read the description that `export_onnx` put into the file."""
+    place = ["framework", SPEC_KEY]
+    if not model.has_rt_info(place):
+        raise InputError(
+            "carries no description", path=path, remedy="export it with sightline first"
+        )
+    return ModelSpec.from_json(model.get_rt_info(place).value)
+
+
+def _last_convolution(model: Any) -> str:
+    """Name the convolution that makes the depth itself: cheap, and every error in it is seen."""
+    names = [
+        op.get_friendly_name()
+        for op in model.get_ordered_ops()
+        if op.get_type_name() == "Convolution"
+    ]
+    return str(names[-1])
+
+
+def _save(model: Any, path: Path) -> None:
+    """Write `.bin`, then `.xml`: whoever sees the new `.xml` finds the right weights beside it."""
+    import openvino
+
+    weights = path.with_suffix(".bin")
+    with atomic_path(weights) as new_weights, atomic_path(path) as new_graph:
+        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+            made = Path(folder) / path.name
+            openvino.save_model(model, made, compress_to_fp16=False)
+            made.with_suffix(".bin").replace(new_weights)
+            made.replace(new_graph)
+        # An old graph must not meet new weights, not even for the moment between two renames.
+        path.unlink(missing_ok=True)

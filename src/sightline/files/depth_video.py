@@ -1,0 +1,274 @@
+"""Depth as video: 16-bit grey FFV1 in Matroska, lossless, with its meaning in the file itself.
+
+    value = offset + scale * pixel        pixel 0: nothing known; 1 to 65535: valid
+
+The tag `SIGHTLINE` of the container holds JSON: `kind`, `unit`, `direction`, `fps`, `K`,
+`camera_source`, `source`, and `segments`: a list of [first frame, scale, offset]. The first
+segment's numbers stand in the tags `SIGHTLINE_SCALE` and `SIGHTLINE_OFFSET` as well.
+
+One scale for a whole clip keeps the grey values steady, but a stream does not know its range
+beforehand. So the first frame sets the range, with room for as much again and a half on either side
+(16 000 levels remain for the frame itself). A frame that does not fit, or that would be left with
+less than a thousand levels, starts a new segment: nothing is ever clipped, and the error is at most
+half a step everywhere. The segments are known only at the end, so the packets are first written to
+a scratch file and then copied, not encoded again, behind the finished header.
+
+The uncertainty `sigma` is not kept: use `.npz` for it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import TracebackType
+
+import av
+import numpy as np
+from av.container import OutputContainer
+from av.video.stream import VideoStream
+from numpy.typing import NDArray
+
+from sightline.errors import InputError, SightlineError
+from sightline.files.depth_npz import parse_camera_source, parse_kind
+from sightline.files.reading import MAX_PIXELS, check_pixels, naming
+from sightline.files.video_output import Ticks, output
+from sightline.files.video_read import open_container
+from sightline.types import Camera, DepthMap, Kind
+
+_TAG = "SIGHTLINE"
+_STEPS = 65534  # between pixel 1 and pixel 65535
+#: Room on either side of the first frame's range, in units of that range.
+MARGIN = 1.5
+#: A frame that fills less than this share of its segment's range starts a new one.
+_LEAST_SHARE = 1 / 64
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A run of frames with one scale: `value = offset + scale * pixel`, from frame `first` on."""
+
+    first: int
+    scale: float
+    offset: float
+
+    def fits(self, low: float, high: float) -> bool:
+        """Whether values from `low` to `high` can be stored well."""
+        inside = self.offset + self.scale <= low and high <= self.offset + 65535 * self.scale
+        return inside and (high == low or high - low >= _LEAST_SHARE * _STEPS * self.scale)
+
+    @classmethod
+    def around(cls, first: int, low: float, high: float, *, positive: bool) -> Segment:
+        """Make a segment for values from `low` to `high`, with room on either side."""
+        room = MARGIN * max(high - low, 1e-3 * max(abs(low), abs(high)), 1e-30)
+        bottom = max(low - room, 0.0) if positive else low - room
+        scale = (high + room - bottom) / _STEPS
+        return cls(first, scale, bottom - scale)
+
+
+class Depth16VideoWriter:
+    """Writes depth maps as 16-bit lossless video. Use it in a `with` statement.
+
+    Args:
+        path: ends in `.mkv`.
+        fps: frames per second, exact; the average where `write` is given times.
+
+    Attributes:
+        segments: how the numbers were stored so far; one entry as a rule.
+    """
+
+    def __init__(self, path: str | Path, fps: Fraction | int) -> None:
+        self.path = Path(path)
+        if self.path.suffix.lower() != ".mkv":
+            raise InputError("16-bit depth video needs the suffix .mkv", path=path)
+        self.segments: list[Segment] = []
+        self._ticks = Ticks(Fraction(fps))
+        self._first: DepthMap | None = None
+        self._stack = ExitStack()
+
+    @property
+    def count(self) -> int:
+        """Frames written so far."""
+        return self._ticks.count
+
+    def __enter__(self) -> Depth16VideoWriter:
+        with ExitStack() as stack:
+            # Opening the target first shows a missing permission before any work is done.
+            self._target = stack.enter_context(output(self.path))
+            folder = stack.enter_context(
+                TemporaryDirectory(
+                    prefix=f".{self.path.stem}.", suffix=".part", dir=self.path.parent
+                )
+            )
+            self._scratch = Path(folder) / "scratch.mkv"
+            self._writing = stack.enter_context(ExitStack())
+            self._container = self._writing.enter_context(output(self._scratch))
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is not None:
+            self._stack.__exit__(kind, error, trace)
+            return
+        with self._stack:
+            if self._first is None:
+                raise SightlineError(f"{self.path}: no frame was given, so there is no video")
+            self._container.mux(self._stream.encode(None))
+            self._writing.close()
+            self._copy(self._first)
+
+    def write(self, depth: DepthMap, time: Fraction | None = None) -> None:
+        """Add a frame; kind and size must be those of the first.
+
+        Args:
+            depth: the map.
+            time: when it is shown, in [s] since the first; None for the even rate.
+        """
+        if self._first is None:
+            self._first = depth
+            self._stream = self._add_stream(self._container, depth)
+        elif depth.kind is not self._first.kind or depth.values.shape != self._first.values.shape:
+            raise InputError(
+                f"frame is {depth.kind} {depth.values.shape}, "
+                f"video is {self._first.kind} {self._first.values.shape}",
+                path=self.path,
+            )
+        picture = av.VideoFrame.from_ndarray(self._quantise(depth), format="gray16le")
+        picture.pts = self._ticks.next(time)
+        picture.time_base = self._ticks.base
+        self._container.mux(self._stream.encode(picture))
+
+    def _quantise(self, depth: DepthMap) -> NDArray[np.uint16]:
+        """(H, W) uint16, 0 where not valid; opens a segment when the last one does not fit."""
+        known = depth.values[depth.valid]
+        if known.size == 0:
+            return np.zeros(depth.values.shape, np.uint16)
+        low, high = float(known.min()), float(known.max())
+        if not self.segments or not self.segments[-1].fits(low, high):
+            positive = depth.kind is not Kind.RELATIVE_DISPARITY or low >= 0
+            self.segments.append(Segment.around(self.count, low, high, positive=positive))
+        segment = self.segments[-1]
+        levels = (depth.values.astype(np.float64) - segment.offset) / segment.scale
+        return np.where(depth.valid, np.clip(np.rint(levels), 1, 65535), 0).astype(np.uint16)
+
+    def _add_stream(self, container: OutputContainer, depth: DepthMap) -> VideoStream:
+        # Version 3 with every frame a key frame and a checksum per slice: what archives use.
+        options = {"level": "3", "g": "1", "slices": "4", "slicecrc": "1"}
+        stream = container.add_stream("ffv1", rate=self._ticks.fps, options=options)
+        stream.width, stream.height = depth.width, depth.height
+        stream.pix_fmt = "gray16le"
+        stream.codec_context.time_base = self._ticks.base
+        return stream
+
+    def _copy(self, first: DepthMap) -> None:
+        """Copy the packets behind a header that has the tags."""
+        segment = self.segments[0] if self.segments else Segment(0, 0.0, 0.0)
+        self._target.metadata[_TAG] = _describe(first, self._ticks.fps, self.segments)
+        self._target.metadata[f"{_TAG}_SCALE"] = repr(segment.scale)
+        self._target.metadata[f"{_TAG}_OFFSET"] = repr(segment.offset)
+        self._target.metadata[f"{_TAG}_KIND"] = str(first.kind)
+        self._target.metadata[f"{_TAG}_DIRECTION"] = first.kind.direction
+        with open_container(self._scratch) as source:
+            stream = source.streams.video[0]
+            # Declared anew rather than from the scratch file's stream, which would lose the rate.
+            copy = self._add_stream(self._target, first)
+            for packet in source.demux(stream):
+                if packet.size:  # the last one is empty: it only says that this is the end
+                    packet.stream = copy
+                    self._target.mux(packet)
+
+
+def _describe(depth: DepthMap, fps: Fraction, segments: list[Segment]) -> str:
+    camera = depth.camera
+    return json.dumps(
+        {
+            "version": 1,
+            "kind": str(depth.kind),
+            "unit": depth.unit,
+            "direction": depth.kind.direction,
+            "formula": "value = offset + scale * pixel; pixel 0 is not valid",
+            "fps": str(fps),
+            "K": None if camera is None else camera.K.ravel().tolist(),
+            "camera_source": None if camera is None else str(camera.source),
+            "source": depth.source,
+            "segments": [[s.first, s.scale, s.offset] for s in segments],
+        }
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DepthVideoInfo:
+    """What a depth video says of itself; `camera` as in `DepthMap`, `fps` exact."""
+
+    kind: Kind
+    fps: Fraction
+    segments: tuple[Segment, ...]
+    camera: Camera | None
+    source: str
+    width: int
+    height: int
+
+
+def depth_video_info(path: str | Path) -> DepthVideoInfo:
+    """Read the meaning of a depth video, without its frames."""
+    with open_container(Path(path)) as container, naming(path):
+        if not container.streams.video or _TAG not in container.metadata:
+            raise InputError(
+                "is not a depth video of Sightline",
+                path=path,
+                remedy="only files written by Depth16VideoWriter say what their grey means",
+            )
+        context = container.streams.video[0].codec_context
+        width, height = context.width, context.height
+        check_pixels(width, height, MAX_PIXELS, path=path)
+        try:
+            text = json.loads(container.metadata[_TAG])
+            segments = tuple(Segment(int(i), float(s), float(o)) for i, s, o in text["segments"])
+            fps, K, source = Fraction(text["fps"]), text["K"], str(text["source"])
+            kind, camera_source = parse_kind(text["kind"]), text["camera_source"]
+        except (ValueError, KeyError, TypeError, ZeroDivisionError) as error:
+            raise InputError(f"has a damaged description ({error})", path=path) from error
+        if not all(math.isfinite(s.scale) and math.isfinite(s.offset) for s in segments):
+            raise InputError("has a damaged description (scale not finite)", path=path)
+        camera = None
+        if K is not None:
+            matrix = np.array(K, np.float64).reshape(3, 3)
+            camera = Camera(matrix, width, height, parse_camera_source(camera_source))
+    return DepthVideoInfo(kind, fps, segments, camera, source, width, height)
+
+
+def read_depth_video(path: str | Path) -> Iterator[DepthMap]:
+    """Iterate over the depth maps of a file by `Depth16VideoWriter`, one in memory at a time."""
+    info = depth_video_info(path)
+    return _read(Path(path), info)
+
+
+def _read(path: Path, info: DepthVideoInfo) -> Iterator[DepthMap]:
+    upcoming = list(info.segments)
+    segment = Segment(0, 0.0, 0.0)
+    with open_container(path) as container:
+        try:
+            for number, frame in enumerate(container.decode(container.streams.video[0])):
+                while upcoming and upcoming[0].first <= number:
+                    segment = upcoming.pop(0)
+                levels = frame.to_ndarray(format="gray16le")
+                values = segment.offset + segment.scale * levels.astype(np.float64)
+                yield DepthMap(
+                    values.astype(np.float32),
+                    info.kind,
+                    levels > 0,
+                    info.camera,
+                    source=info.source,
+                )
+        except av.FFmpegError as error:
+            raise InputError("is damaged or cut off", path=path) from error

@@ -1,0 +1,193 @@
+"""The inside of a PLY file: its header, and the tables of numbers behind it.
+
+Nothing the header says is believed before it has been held against the length of the file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sightline.errors import InputError
+
+_MAX_HEADER = 65536
+#: Longest list (polygon) read.
+_MAX_LIST = 255
+
+#: PLY names of numbers, old and new, to numpy.
+_TYPES = {
+    **{"char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4", "uint": "u4"},
+    **{"float": "f4", "double": "f8", "int8": "i1", "uint8": "u1", "int16": "i2", "uint16": "u2"},
+    **{"int32": "i4", "uint32": "u4", "float32": "f4", "float64": "f8"},
+}
+_ORDERS = {"binary_little_endian": "<", "binary_big_endian": ">", "ascii": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """One column: a number per row, or a list of them."""
+
+    name: str
+    dtype: str
+    count_dtype: str | None = None  # of a list's length; None for a plain number
+
+
+@dataclass(slots=True)
+class Element:
+    """One table: vertices, faces, or something else."""
+
+    name: str
+    count: int
+    properties: list[Property]
+
+
+def parse_header(data: bytes) -> tuple[str, list[Element], set[str], int]:
+    """Return byte order ("" for ASCII), elements, comments and where the numbers start."""
+    if not data.startswith((b"ply\n", b"ply\r")):
+        raise InputError("is not a PLY file")
+    at = data.find(b"end_header", 0, _MAX_HEADER)
+    start = data.find(b"\n", at) + 1
+    if at < 0 or start == 0:
+        raise InputError("has a PLY header without end")
+    order, elements, comments = None, list[Element](), set[str]()
+    try:
+        for line in data[:at].decode("latin-1").splitlines()[1:]:
+            match line.split():
+                case ["format", name, "1.0"]:
+                    order = _ORDERS[name]
+                case ["comment" | "obj_info", *words]:
+                    comments.add(" ".join(words))
+                case ["element", name, count] if count.isdecimal() and len(count) < 19:
+                    elements.append(Element(name, int(count), []))
+                case ["property", "list", counts, items, name]:
+                    elements[-1].properties.append(Property(name, _TYPES[items], _TYPES[counts]))
+                case ["property", kind, name]:
+                    elements[-1].properties.append(Property(name, _TYPES[kind]))
+                case []:
+                    pass
+                case _:
+                    raise InputError(f"has a PLY header line that makes no sense: {line[:60]!r}")
+    except (KeyError, IndexError) as error:
+        raise InputError(f"has a PLY header that makes no sense ({error})") from error
+    if order is None:
+        raise InputError("does not say its PLY format")
+    return order, elements, comments, start
+
+
+class BinaryBody:
+    """Walks through the elements of a binary body, never past its end."""
+
+    def __init__(self, data: bytes, start: int, order: str) -> None:
+        self.data, self.at, self.order = data, start, order
+
+    def read(self, element: Element) -> dict[str, NDArray[Any]]:
+        """Return property name to (N,) numbers, or (N, k) for lists, which must have one length."""
+        fields: list[tuple[str, str] | tuple[str, str, tuple[int, ...]]] = []
+        counts: dict[str, int] = {}
+        offset = self.at
+        for number, prop in enumerate(element.properties):
+            if prop.count_dtype is not None:
+                length = self._peek(offset, prop.count_dtype) if element.count else 0
+                counts[f"count {number}"] = length
+                fields.append((f"count {number}", self.order + prop.count_dtype))
+                fields.append((prop.name, self.order + prop.dtype, (length,)))
+                offset += length * np.dtype(prop.dtype).itemsize
+                offset += np.dtype(prop.count_dtype).itemsize
+            else:
+                fields.append((prop.name, self.order + prop.dtype))
+                offset += np.dtype(prop.dtype).itemsize
+        row = _row_dtype(fields)
+        if element.count * row.itemsize > len(self.data) - self.at:
+            raise _too_short(element)
+        rows = np.frombuffer(self.data, row, element.count, self.at) if row.itemsize else None
+        if rows is None:
+            return {}
+        self.at += element.count * row.itemsize
+        if any(bool((rows[name] != length).any()) for name, length in counts.items()):
+            raise _mixed(element)
+        return {prop.name: rows[prop.name] for prop in element.properties}
+
+    def _peek(self, offset: int, dtype: str) -> int:
+        if offset + np.dtype(dtype).itemsize > len(self.data):
+            raise InputError("is truncated")
+        length = int(np.frombuffer(self.data, self.order + dtype, 1, offset)[0])
+        if not 0 <= length <= _MAX_LIST:
+            raise InputError(f"has a list of {length} entries")
+        return length
+
+
+class AsciiBody:
+    """Walks through the numbers of a text body."""
+
+    def __init__(self, body: bytes) -> None:
+        self.words, self.at = body.split(), 0
+
+    def read(self, element: Element) -> dict[str, NDArray[Any]]:
+        """Return the same as `BinaryBody.read`."""
+        widths, column = [], 0
+        for prop in element.properties:
+            length = -1
+            if prop.count_dtype is not None:
+                length = int(self._number(self.at + column)) if element.count else 0
+                if not 0 <= length <= _MAX_LIST:
+                    raise InputError(f"has a list of {length} entries")
+            widths.append(length)
+            column += 1 if length < 0 else 1 + length
+        if column == 0:
+            return {}
+        end = self.at + element.count * column
+        if end > len(self.words):
+            raise _too_short(element)
+        try:
+            rows = np.array(self.words[self.at : end], np.float64).reshape(element.count, column)
+        except ValueError as error:
+            raise InputError("has words where numbers should be") from error
+        self.at, column, table = end, 0, {}
+        for prop, length in zip(element.properties, widths, strict=True):
+            if length < 0:
+                table[prop.name] = _cast(rows[:, column], prop)
+                column += 1
+                continue
+            if bool((rows[:, column] != length).any()):
+                raise _mixed(element)
+            table[prop.name] = _cast(rows[:, column + 1 : column + 1 + length], prop)
+            column += 1 + length
+        return table
+
+    def _number(self, at: int) -> float:
+        try:
+            return float(self.words[at])
+        except (IndexError, ValueError, OverflowError) as error:
+            raise InputError("is truncated or damaged") from error
+
+
+def _cast(numbers: NDArray[np.float64], prop: Property) -> NDArray[Any]:
+    """Bring text numbers to the type the header promised, or refuse them."""
+    dtype = np.dtype(prop.dtype)
+    if dtype.kind == "f":
+        with np.errstate(over="ignore"):  # infinite is refused where it matters
+            return numbers.astype(dtype)
+    bounds = np.iinfo(dtype)
+    if not bool(((numbers >= bounds.min) & (numbers <= bounds.max)).all()):
+        raise InputError(f"has {prop.name!r} out of the range of its type")
+    return numbers.astype(dtype)
+
+
+def _row_dtype(fields: list[Any]) -> np.dtype[Any]:
+    try:
+        return np.dtype(fields)
+    except ValueError as error:  # the same name twice
+        raise InputError(f"has a PLY header that makes no sense ({error})") from error
+
+
+def _too_short(element: Element) -> InputError:
+    return InputError(f"declares {element.count:,} of {element.name!r}, more than the file holds")
+
+
+def _mixed(element: Element) -> InputError:
+    return InputError(
+        f"has {element.name!r} lists of different lengths", remedy="triangulate the mesh first"
+    )

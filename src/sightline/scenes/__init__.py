@@ -1,0 +1,1 @@
+"""Procedural scenes: pictures with exact depth, made by `sightline.rasterise`."""

@@ -1,0 +1,109 @@
+"""The stages overlap, in order and in bounded memory, and one bad file is one failure."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from sightline.batch import work
+from sightline.batch.inputs import expand
+from sightline.batch.naming import plan
+from sightline.batch.options import DepthOptions
+from sightline.batch.pipeline import run_here
+from sightline.errors import InputError, SightlineError
+from sightline.types import DepthMap, Kind
+
+COUNT = 12
+
+
+class Brightness:
+    """Stands in for a network: brightness as disparity; counts how many pictures it has seen."""
+
+    def __init__(self) -> None:
+        self.seen = 0
+
+    def infer(self, image, *, camera=None, tiles=False, sigma=False) -> DepthMap:
+        self.seen += 1
+        values = image.pixels.mean(axis=2).astype(np.float32)
+        return DepthMap(values, Kind.RELATIVE_DISPARITY, camera=camera)
+
+
+@pytest.fixture
+def jobs(tmp_path: Path):
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    for number in range(COUNT):
+        Image.new("RGB", (8, 6), (number, 0, 0)).save(folder / f"{number:02d}.png")
+    return plan(expand([folder]), tmp_path / "out", ("npz",))
+
+
+def test_outcomes_come_in_order(jobs):
+    outcomes = list(run_here(jobs, Brightness(), DepthOptions()))
+    assert [outcome.job for outcome in outcomes] == jobs
+    assert all(outcome.failure is None for outcome in outcomes)
+    assert all(path.is_file() for job in jobs for path in job.paths)
+
+
+def test_a_bad_file_is_one_failure(jobs):
+    jobs[3].source.write_bytes(b"no picture")
+    outcomes = list(run_here(jobs, Brightness(), DepthOptions()))
+    bad = [outcome for outcome in outcomes if outcome.failure is not None]
+    assert [outcome.job for outcome in bad] == [jobs[3]]
+    assert isinstance(bad[0].failure, InputError)
+
+
+@pytest.mark.parametrize("stage", ["read", "estimate", "write"])
+def test_a_bug_in_any_stage_is_one_failure_with_its_traceback(jobs, monkeypatch, stage):
+    original = getattr(work, stage)
+
+    def sometimes(first, *rest):
+        job = first if stage == "read" else first.job
+        if job == jobs[2]:
+            raise ZeroDivisionError("a bug")
+        return original(first, *rest)
+
+    monkeypatch.setattr(work, stage, sometimes)
+    outcomes = list(run_here(jobs, Brightness(), DepthOptions()))
+    (bad,) = [outcome for outcome in outcomes if outcome.failure is not None]
+    assert bad.job == jobs[2]
+    assert type(bad.failure) is SightlineError
+    assert "ZeroDivisionError: a bug" in str(bad.failure)
+    assert "Traceback" in bad.failure.__notes__[0]
+
+
+def test_stopping_early_leaves_the_rest_undone(jobs):
+    network = Brightness()
+    running = run_here(jobs, network, DepthOptions())
+    assert next(running).job == jobs[0]
+    running.close()
+    assert network.seen < COUNT
+    assert jobs[0].paths[0].is_file()
+    assert not jobs[-1].paths[0].exists()
+    assert [t.name for t in threading.enumerate() if t.name.startswith(("read", "write"))] == []
+
+
+def test_reading_and_writing_do_not_run_away(jobs, monkeypatch):
+    """However slow the consumer, only a few pictures are in memory."""
+    read, write = work.read, work.write
+    counts = {"read": 0, "written": 0}
+    most = 0
+
+    def counting_read(*words):
+        nonlocal most
+        counts["read"] += 1
+        most = max(most, counts["read"] - counts["written"])
+        return read(*words)
+
+    def counting_write(*words):
+        outcome = write(*words)
+        counts["written"] += 1
+        return outcome
+
+    monkeypatch.setattr(work, "read", counting_read)
+    monkeypatch.setattr(work, "write", counting_write)
+    assert len(list(run_here(jobs, Brightness(), DepthOptions()))) == COUNT
+    assert 2 <= most <= 6
