@@ -282,6 +282,16 @@ def test_float_tiff(channels: int) -> None:
     assert bright[-1] > 150
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.int16, np.int32])
+def test_colour_tiff_of_other_numbers(dtype: type) -> None:
+    """Red is red in any type of number."""
+    red = np.zeros((4, 4, 3), dtype)
+    red[..., 2] = 1 if dtype is np.float64 else 32767
+    pixels = read(cv2.imencode(".tiff", red)[1].tobytes())
+    assert pixels[0, 0, 0] >= 127
+    assert (pixels[..., 1:] == 0).all()
+
+
 def test_32_bit_integers(rng: np.random.Generator) -> None:
     values = np.linspace(-1000, 1_000_000, 64).astype(np.int32).reshape(8, 8)
     pixels = read(saved(Image.fromarray(values), "TIFF"))[..., 0]

@@ -16,7 +16,7 @@ from sightline.types import Kind
 
 SPEC_KEY = "sightline.spec"
 
-Architecture = Literal["vits", "vitb", "vitl", "vitg", "compact"]
+Architecture = Literal["vits", "vitb", "vitl", "vitg", "compact", "other"]
 
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_STD = (0.229, 0.224, 0.225)
@@ -27,7 +27,8 @@ class ModelSpec:
     """How to feed a depth network and how to read it.
 
     Attributes:
-        architecture: `vits` … `vitg` are Depth Anything V2's; `compact` is our small student.
+        architecture: `vits` … `vitg` are Depth Anything V2's; `compact` is our small student;
+            `other` is a network that only comes as a graph (ONNX), such as a baseline.
         kind: unit and direction of the output.
         size: the network input's shorter side in [px]; the longer follows the picture's aspect.
         multiple: both sides are multiples of this (the patch size, or the encoder's stride).

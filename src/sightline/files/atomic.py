@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,24 +17,20 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     """Give a temporary path with the same suffix; on success it becomes `path`, on failure it goes.
 
     The folder of `path` is made when missing. A killed process leaves at worst a hidden
-    `.<name>.<random>.part<suffix>` file, never a half-written `path`.
+    `.<start of name>.<random>.part<suffix>` file, never a half-written `path`.
     """
     path = Path(path)
+    # A long name must leave room for the rest: file systems allow 255 bytes, a character takes up to 4.
+    name = f".{path.stem[:32]}.{secrets.token_hex(8)}.part{path.suffix}"
+    temporary = path.with_name(name)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(
-            prefix=f".{path.stem}.", suffix=f".part{path.suffix}", dir=path.parent
-        )
+        # Unlike tempfile's, this file has the mode that any other new file would have.
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     except OSError as error:
         raise _explain(error, path) from error
-    os.close(handle)
-    temporary = Path(name)
     try:
         yield temporary
-        # mkstemp makes files private; a result should have the mode any other new file has.
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
         temporary.replace(path)
     except OSError as error:
         raise _explain(error, path) from error

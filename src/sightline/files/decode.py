@@ -175,9 +175,7 @@ def _pillow_to_rgb8(image: Image.Image, *, invert: bool = False) -> RGB:
     if image.mode.startswith("I;16"):
         grey = np.asarray(image).astype(np.uint16)
         return to_rgb8(65535 - grey if invert else grey)
-    if image.mode == "I":
-        return _integers_to_rgb8(np.asarray(image))
-    if image.mode == "F":
+    if image.mode in ("I", "F"):
         return to_rgb8(np.asarray(image))
     if image.mode in ("RGBA", "LA", "PA", "La", "RGBa") or "transparency" in image.info:
         image = image.convert("RGBA")
@@ -187,14 +185,6 @@ def _pillow_to_rgb8(image: Image.Image, *, invert: bool = False) -> RGB:
             sheet.paste(image, mask=alpha)
             image = sheet
     return np.array(image.convert("RGB"))
-
-
-def _integers_to_rgb8(grey: np.ndarray[tuple[int, ...], np.dtype[np.int32]]) -> RGB:
-    """16-bit grey in 32-bit numbers by its own scale; larger or negative numbers by their range."""
-    low, high = int(grey.min()), int(grey.max())
-    if low >= 0 and high <= 65535:
-        return to_rgb8(grey.astype(np.uint16))
-    return to_rgb8(((grey.astype(np.float64) - low) / max(high - low, 1)).astype(np.float32))
 
 
 def _decode_png16(data: bytes, max_pixels: int, path: Path | None) -> Decoded:
@@ -214,8 +204,8 @@ def _opencv(data: bytes, path: Path | None) -> np.ndarray[tuple[int, ...], np.dt
     if pixels is None:
         raise _damaged(path)
     if pixels.ndim == 3 and pixels.shape[2] >= 3:
-        code = cv2.COLOR_BGRA2RGBA if pixels.shape[2] == 4 else cv2.COLOR_BGR2RGB
-        pixels = cv2.cvtColor(pixels, code)
+        # By index, as OpenCV's own conversion does not know every type of number it can read.
+        pixels = pixels[..., [2, 1, 0, 3][: pixels.shape[2]]]
     return pixels
 
 

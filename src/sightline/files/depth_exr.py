@@ -91,5 +91,7 @@ def _camera(attributes: dict[str, Any], width: int, height: int) -> Camera | Non
         return None
     if not isinstance(K, np.ndarray):
         raise InputError("sightline:K is not a matrix")
-    source = str(attributes.get("camera_source", "given"))
+    source = attributes.get("camera_source", "given")
+    if not isinstance(source, str):
+        raise InputError("sightline:camera_source is not text")
     return Camera(K, width, height, parse_camera_source(source))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import io
 import math
+import struct
 import zipfile
 import zlib
 from pathlib import Path
@@ -29,6 +30,18 @@ from sightline.types import Camera, CameraSource, DepthMap, Kind
 #: More members than this is not a depth file. Small ones (all but the maps) are bounded in bytes.
 _MAX_MEMBERS = 64
 _SMALL = 100_000
+
+#: What zipfile raises on damaged archives: there is no one class for it.
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    OSError,
+    ValueError,
+    OverflowError,
+    RuntimeError,
+)
 
 
 def write_npz(path: str | Path, depth: DepthMap) -> None:
@@ -66,7 +79,7 @@ def read_npz(path: str | Path, *, max_pixels: int = MAX_PIXELS) -> DepthMap:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             arrays = _read_members(archive, max_pixels, path)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+    except _DAMAGE as error:
         raise InputError("is not an .npz file, or a damaged one", path=path) from error
     for name in ("values", "kind"):
         if name not in arrays:

@@ -31,14 +31,14 @@ def read_header(
 
     try:
         header = OpenEXR.File(io.BytesIO(data), header_only=True).header()
-    except (RuntimeError, ValueError, TypeError) as error:
+        whole = [c.name for c in header["channels"] if c.xSampling == 1 and c.ySampling == 1]
+        low, high = header["dataWindow"]
+        width, height = (int(n) for n in high.astype(np.int64) - low.astype(np.int64) + 1)
+    except (RuntimeError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise InputError("is a damaged EXR file", path=path) from error
     if header.get("type") not in (None, OpenEXR.scanlineimage, OpenEXR.tiledimage):
         raise InputError("is a deep EXR file", path=path, remedy="flatten it first")
-    low, high = header["dataWindow"]
-    width, height = (int(n) for n in high.astype(np.int64) - low.astype(np.int64) + 1)
     check_pixels(width, height, max_pixels, path=path)
-    whole = [c.name for c in header["channels"] if c.xSampling == 1 and c.ySampling == 1]
     return header, whole
 
 

