@@ -27,7 +27,9 @@ def test_align_equals_lstsq(seed):
     w = w**2
     fit = geometry.align(x, y, weights=w)
     root = np.sqrt(w)
-    expected, *_ = np.linalg.lstsq(np.stack([x, np.ones(50)], 1) * root[:, None], y * root, rcond=None)
+    expected, *_ = np.linalg.lstsq(
+        np.stack([x, np.ones(50)], 1) * root[:, None], y * root, rcond=None
+    )
     assert [fit.scale, fit.shift] == pytest.approx(expected.tolist(), rel=1e-6, abs=1e-9)
 
 
@@ -98,7 +100,9 @@ def test_a_slanted_plane_has_no_edges_and_one_normal():
     assert not geometry.edges(z).any()
     normal = geometry.normals(geometry.unproject(z, camera))
     expected = -np.array([0.1, 0.45, 0.5]) / np.linalg.norm([0.1, 0.45, 0.5])
-    np.testing.assert_allclose(normal[1:-1, 1:-1], np.broadcast_to(expected, (38, 58, 3)), atol=1e-3)
+    np.testing.assert_allclose(
+        normal[1:-1, 1:-1], np.broadcast_to(expected, (38, 58, 3)), atol=1e-3
+    )
 
 
 def test_a_step_is_an_edge_on_both_sides_and_nowhere_else():
@@ -153,4 +157,8 @@ def test_a_map_with_nothing_valid_gives_no_points():
 def test_single_pixel_maps_work():
     depth = DepthMap(np.ones((1, 1)), Kind.METRIC_DEPTH)
     assert len(geometry.to_points(depth, mesh=True)) == 1
-    assert geometry.normals(geometry.unproject(depth.values, Camera.assumed(1, 1))).shape == (1, 1, 3)
+    assert geometry.normals(geometry.unproject(depth.values, Camera.assumed(1, 1))).shape == (
+        1,
+        1,
+        3,
+    )

@@ -129,6 +129,8 @@ def test_points_are_checked():
 
 
 def test_input_error_is_one_line_and_survives_a_pickle():
-    error = pickle.loads(pickle.dumps(InputError("is empty", path="a.jpg", remedy="fetch it again")))
+    error = pickle.loads(
+        pickle.dumps(InputError("is empty", path="a.jpg", remedy="fetch it again"))
+    )
     assert str(error) == "a.jpg: is empty; fetch it again"
     assert error.exit_code == 2

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sightline.benchmarks.rgbd import evaluate, read_rgbd
-from sightline.errors import InputError
+from sightline.benchmarks.rgbd import evaluate
+from sightline.files.rgbd import read_rgbd
 
 
 def write_sample(folder, name, **truth):
@@ -64,14 +64,3 @@ def test_every_other_picture_may_be_taken(folder):
 
     evaluate(predict, folder, every={"a": 2})
     assert len(calls) == 2
-
-
-def test_a_folder_without_index_is_named(tmp_path):
-    with pytest.raises(InputError, match=r"index\.json"):
-        list(read_rgbd(tmp_path))
-
-
-def test_truth_of_another_size_is_named(folder):
-    np.savez(folder / "a0" / "truth.npz", depth=np.ones((3, 3), np.float32))
-    with pytest.raises(InputError, match="a0"):
-        list(read_rgbd(folder))

@@ -111,7 +111,7 @@ def randomise(network, seed: int = 0):
             noise = torch.randn(parameter.shape, generator=generator)
             if parameter.ndim >= 2 and "token" not in name and "pos" not in name:
                 parameter.copy_(noise * parameter[0].numel() ** -0.5)
-            elif "norm" in name and name.endswith("weight") or "gamma" in name:
+            elif ("norm" in name and name.endswith("weight")) or "gamma" in name:
                 parameter.copy_(1 + 0.2 * noise)
             else:
                 parameter.copy_(0.2 * noise)
@@ -125,12 +125,16 @@ def random_vit():
 
     `tiny` is one in miniature: the same parts, a thousandth of the weights.
     """
+    import torch
+
     from sightline.depth.network import SIZES, DepthAnything, Size
 
     tiny = Size(32, 4, 2, (0, 1, 2, 3), 16, (8, 8, 16, 16))
 
     def make(architecture: str = "tiny", seed: int = 0, **options):
         size = tiny if architecture == "tiny" else SIZES[architecture]
-        return randomise(DepthAnything(size, **options), seed)
+        with torch.device("meta"):
+            network = DepthAnything(size, **options)
+        return randomise(network.to_empty(device="cpu"), seed)
 
     return make

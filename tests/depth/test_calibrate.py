@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from sightline.depth.calibrate import calibrate_model, main, measure, pool, read_truth
+from sightline.depth.calibrate import calibrate_model, main, measure, pool
 from sightline.depth.calibration import stored_calibration
 from sightline.depth.estimator import DepthEstimator
 from sightline.depth.spec import ModelSpec
 from sightline.errors import InputError
+from sightline.files.rgbd import read_rgbd
 from sightline.types import Kind
 
 SPEC = ModelSpec("compact", size=64, multiple=8, resize="area", mean=(0, 0, 0), std=(1, 1, 1))
@@ -66,12 +69,12 @@ def estimator():
 
 
 def test_measured_error_is_the_noise_that_was_put_in(folder, estimator):
-    for name in ("s00", "s01"):
-        sample = measure(estimator, folder, "kitchen", name)
+    for truth in itertools.islice(read_rgbd(folder), 2):
+        sample = measure(estimator, truth)
         assert 2000 < len(sample.error) <= 4000
         assert sample.doubt.shape == sample.error.shape
         assert abs(float(np.median(sample.error))) < 0.02
-        again = measure(estimator, folder, "kitchen", name)
+        again = measure(estimator, truth)
         assert np.array_equal(sample.error, again.error)
 
 
@@ -85,29 +88,30 @@ def test_calibrated_error_bars_hold_on_the_other_half(folder, estimator):
 
 
 def test_every_set_counts_the_same(folder, estimator):
-    samples = [measure(estimator, folder, "kitchen", f"s0{i}") for i in range(3)]
-    samples.append(measure(estimator, folder, "other", "s05"))
+    truths = list(itertools.islice(read_rgbd(folder), 4))
+    samples = [measure(estimator, truth) for truth in truths[:3]]
+    samples.append(measure(estimator, replace(truths[3], group="other")))
     weights = pool(samples)[2]
     assert weights[-len(samples[-1].doubt) :].sum() == pytest.approx(weights.sum() / 2)
 
 
-def test_truth_in_the_space_of_the_model(folder, tmp_path):
-    depth = read_truth(folder / "s00" / "truth.npz", Kind.METRIC_DEPTH)
-    inverse = read_truth(folder / "s00" / "truth.npz", Kind.RELATIVE_DISPARITY)
-    np.testing.assert_allclose(depth * inverse, np.where(np.isnan(depth), np.nan, 1), rtol=1e-5)
-    assert read_truth(folder / "s01" / "truth.npz", Kind.METRIC_DEPTH) is None
-    assert read_truth(folder / "s01" / "truth.npz", Kind.METRIC_DISPARITY) is None
-    np.savez(tmp_path / "other.npz", nothing=np.zeros(3))
-    (tmp_path / "text.npz").write_text("no archive")
-    for name in ("other", "text", "absent"):
-        with pytest.raises(InputError, match=rf"{name}\.npz"):
-            read_truth(tmp_path / f"{name}.npz", Kind.METRIC_DEPTH)
+def test_a_metric_model_is_compared_in_metres_and_needs_them(folder):
+    spec = replace(SPEC, kind=Kind.METRIC_DEPTH, max_depth=80.0)
+
+    class Metres(Brightness):
+        def run(self, batch):
+            return 2 / np.maximum(batch.mean(axis=1), 0.02)
+
+    metric = DepthEstimator(Metres(), spec, "metres", sha256="cd" * 32)
+    in_metres, without = itertools.islice(read_rgbd(folder), 2)
+    assert abs(float(np.median(measure(metric, in_metres).error))) < 0.03
+    assert measure(metric, without) is None
 
 
 def test_unusable_folders(tmp_path, estimator):
     with pytest.raises(InputError, match="no such file"):
         calibrate_model(estimator, tmp_path)
-    (tmp_path / "index.json").write_text('[{"sample": 1}]')
+    (tmp_path / "index.json").write_text('["s00"]')
     with pytest.raises(InputError, match="not a list of samples"):
         calibrate_model(estimator, tmp_path)
     (tmp_path / "index.json").write_text("[]")

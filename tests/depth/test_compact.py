@@ -57,7 +57,9 @@ def test_imagenet_weights_are_found_by_name(tmp_path):
     theirs = {}
     names = {"expand": "_expand_conv", "expand_norm": "_bn0", "depthwise": "_depthwise_conv",
              "depthwise_norm": "_bn1", "project": "_project_conv", "project_norm": "_bn2"}  # fmt: skip
-    blocks = [f"stages.{i}.{j}" for i, stage in enumerate(encoder.stages) for j in range(len(stage))]
+    blocks = [
+        f"stages.{i}.{j}" for i, stage in enumerate(encoder.stages) for j in range(len(stage))
+    ]
     for key, value in encoder.state_dict().items():
         if key.startswith("stem"):
             theirs[key.replace("stem_norm", "_bn0").replace("stem.", "_conv_stem.")] = value

@@ -110,7 +110,7 @@ def test_no_permission_is_the_users_business(
     def refuse(*_: object, **__: object) -> None:
         raise OSError(code, os.strerror(code))
 
-    monkeypatch.setattr("tempfile.mkstemp", refuse)
+    monkeypatch.setattr("os.open", refuse)
     with pytest.raises(InputError, match="no permission to write") as caught:
         write_bytes(tmp_path / "a.bin", b"x")
     assert caught.value.exit_code == 2
@@ -122,3 +122,15 @@ def test_file_in_the_way_of_the_folder(tmp_path: Path, below: str) -> None:
     with pytest.raises(InputError, match="in the way"):
         write_bytes(tmp_path / "out" / below, b"x")
     assert (tmp_path / "out").read_bytes() == b"I was here first"
+
+
+def test_a_very_long_name_can_be_written(tmp_path: Path) -> None:
+    path = tmp_path / ("ü" * 120 + ".npz")
+    write_bytes(path, b"x")
+    assert path.read_bytes() == b"x"
+
+
+def test_the_result_has_the_mode_of_any_new_file(tmp_path: Path) -> None:
+    write_bytes(tmp_path / "ours", b"")
+    (tmp_path / "other").touch()
+    assert (tmp_path / "ours").stat().st_mode == (tmp_path / "other").stat().st_mode

@@ -17,10 +17,10 @@ from pathlib import Path
 
 from sightline.batch.inputs import Source, place
 from sightline.batch.options import Format
+from sightline.depth.video import VIDEO_ENDINGS, VideoFormat
 from sightline.errors import InputError
 
-#: What is added to an input's stem, for pictures and for videos. A format that a video does not have
-#: is absent.
+#: What is added to a picture's stem.
 PICTURE_ENDINGS: dict[Format, str] = {
     "npz": ".npz",
     "png": ".png",
@@ -29,6 +29,9 @@ PICTURE_ENDINGS: dict[Format, str] = {
     "ply": ".ply",
     "glb": ".glb",
 }
+
+#: What a format is for a video; the others are refused when its turn comes.
+VIDEO_FORMATS: dict[Format, VideoFormat] = {"npz": "npz", "png": "ffv1", "color": "color"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,10 @@ def plan(
 
 
 def _job(source: Source, name: Path, out: Path, save: Sequence[Format]) -> Job:
-    outputs = tuple((kind, out / f"{name}{PICTURE_ENDINGS[kind]}") for kind in save)
+    endings = dict(PICTURE_ENDINGS)
+    if source.is_video:
+        endings |= {kind: VIDEO_ENDINGS[form] for kind, form in VIDEO_FORMATS.items()}
+    outputs = tuple((kind, out / f"{name}{endings[kind]}") for kind in save)
     return Job(source.path, source.is_video, name.as_posix(), outputs)
 
 

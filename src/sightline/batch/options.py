@@ -55,7 +55,8 @@ class DepthOptions:
         model: name of a model (see `sightline models`) or a weight file.
         size: shorter side of the network's input in pixels; default: what the model was made for.
         save: files to write, separated by commas: npz (all fields), png (16 bit), exr (float),
-            color (picture with legend), ply (points), glb (mesh).
+            color (picture with legend), ply (points), glb (mesh). Of a video: npz (a folder of
+            frames), png (16-bit lossless video), color (video).
         fov: horizontal field of view in degrees; overrides what the picture says of its lens.
         tiles: also look at overlapping tiles, for detail in large pictures (slower).
         sigma: also estimate each pixel's uncertainty (slower).

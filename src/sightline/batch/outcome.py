@@ -24,6 +24,7 @@ class Outcome:
         camera: where the focal length came from: `given`, `exif` or `assumed`.
         frames: of a video; 1 for a picture.
         seconds: spent on it, reading and writing included.
+        note: what was amiss although there is a result, such as a video that breaks off; or empty.
         skipped: True when an earlier run had done it.
         failure: why there is no result.
     """
@@ -36,6 +37,7 @@ class Outcome:
     camera: str = ""
     frames: int = 1
     seconds: float = 0.0
+    note: str = ""
     skipped: bool = False
     failure: SightlineError | None = None
 
@@ -51,9 +53,11 @@ class Outcome:
         outputs = {kind: os.fspath(path) for kind, path in self.job.outputs}
         if self.skipped:
             return {"file": file, "outputs": outputs, "skipped": True}
+        note = {"note": self.note} if self.note else {}
         return {
             "file": file,
             "outputs": outputs,
+            **note,
             "kind": self.kind,
             "unit": self.unit,
             "width": self.width,

@@ -26,17 +26,22 @@ def run_here(
     jobs: Sequence[Job],
     estimator: DepthEstimator,
     options: DepthOptions,
+    on_frame: work.OnFrame | None = None,
 ) -> Generator[Outcome, None, None]:
     """Do the jobs one after the other with their stages overlapping; yield outcomes in their order.
 
     When the caller stops early (`close()`), or at Ctrl-C, what is being written is finished and what
-    has not begun is dropped.
+    has not begun is dropped. `on_frame` is told of the progress inside videos.
     """
     reader, writers = ThreadPoolExecutor(1, "read"), ThreadPoolExecutor(WRITERS, "write")
     written: deque[Future[Outcome]] = deque()
     try:
         for job, step in _read_ahead(jobs, reader, options):
-            written.append(_start_writing(job, step, writers, estimator, options))
+            if step is None:
+                done = guarded(job, work.process_video, job, estimator, options, on_frame)
+                written.append(_now(done))
+            else:
+                written.append(_start_writing(job, step, writers, estimator, options))
             while written and (len(written) > WRITERS or written[0].done()):
                 yield written.popleft().result()
         while written:
@@ -49,7 +54,7 @@ def run_here(
 def _read_ahead(
     jobs: Sequence[Job], reader: ThreadPoolExecutor, options: DepthOptions
 ) -> Iterator[tuple[Job, Future[work.Decoded] | None]]:
-    """Yield every job with its picture to come, the next one being read meanwhile."""
+    """Yield every job with its picture to come (a video has none), the next being read meanwhile."""
 
     def begin(job: Job) -> tuple[Job, Future[work.Decoded] | None]:
         return job, None if job.is_video else reader.submit(work.read, job, options)
@@ -64,14 +69,12 @@ def _read_ahead(
 
 def _start_writing(
     job: Job,
-    step: Future[work.Decoded] | None,
+    step: Future[work.Decoded],
     writers: ThreadPoolExecutor,
     estimator: DepthEstimator,
     options: DepthOptions,
 ) -> Future[Outcome]:
     """Run the network on one job here and hand the result to the writers."""
-    if step is None:
-        return _now(guarded(job, work.process, job, estimator, options))
     try:
         estimated = work.estimate(step.result(), estimator, options)
     except Exception as error:  # one bad file must not end the batch

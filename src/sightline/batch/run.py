@@ -31,6 +31,7 @@ def run(
     options: DepthOptions,
     *,
     notify: Callable[[str], None] | None = None,
+    on_frame: work.OnFrame | None = None,
 ) -> Generator[Outcome, None, None]:
     """Do the jobs and yield what became of each, in the order in which they end.
 
@@ -42,6 +43,7 @@ def run(
         out: folder of the results.
         options: as for `prepare`.
         notify: told in one line before something takes long, such as the download of a model.
+        on_frame: told of the progress inside a video, when there is one worker.
 
     Raises:
         InputError: before any work, when the model or a setting cannot be used.
@@ -60,7 +62,7 @@ def run(
     if not waiting:
         return
     try:
-        with closing(_start(waiting, options)) as outcomes:
+        with closing(_start(waiting, options, on_frame)) as outcomes:
             for outcome in outcomes:
                 if outcome.failure is None:
                     manifest.record(outcome.job, settings)
@@ -69,7 +71,9 @@ def run(
         manifest.save()
 
 
-def _start(jobs: Sequence[Job], options: DepthOptions) -> Generator[Outcome, None, None]:
+def _start(
+    jobs: Sequence[Job], options: DepthOptions, on_frame: work.OnFrame | None
+) -> Generator[Outcome, None, None]:
     if options.workers > 1 and len(jobs) > 1:
         return run_workers(jobs, options)
-    return run_here(jobs, work.load_estimator(options), options)
+    return run_here(jobs, work.load_estimator(options), options, on_frame)

@@ -7,20 +7,26 @@ side by side: decoding and encoding cost about as much as a small network does.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from sightline.batch.naming import Job
+from sightline.batch.naming import VIDEO_FORMATS, Job
 from sightline.batch.options import DepthOptions, Format
 from sightline.batch.outcome import Outcome
+from sightline.depth import video
 from sightline.depth.estimator import DepthEstimator, load
+from sightline.errors import InputError
 from sightline.files import clouds, color, depth_files
 from sightline.files.pictures import Picture, read_picture
 from sightline.geometry import to_points
-from sightline.types import Camera, DepthMap
+from sightline.types import Camera, CameraSource, DepthMap
 
 #: A cloud or mesh is thinned evenly to at most this many points: what viewers still turn smoothly.
 MAX_POINTS = 1_500_000
+
+#: Told of a video's progress: frames done, and of how many where that is known.
+OnFrame = Callable[[int, int | None], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,48 @@ def process(job: Job, estimator: DepthEstimator, options: DepthOptions) -> Outco
     if job.is_video:
         return process_video(job, estimator, options)
     return write(estimate(read(job, options), estimator, options), options)
+
+
+def process_video(
+    job: Job,
+    estimator: DepthEstimator,
+    options: DepthOptions,
+    on_frame: OnFrame | None = None,
+) -> Outcome:
+    """Do a video, frame by frame; `on_frame` is told how many are done, and of how many if known."""
+    start = time.perf_counter()
+    refused = [kind for kind, _ in job.outputs if kind not in VIDEO_FORMATS]
+    if refused:
+        raise InputError(
+            f"a video cannot be saved as {refused[0]}",
+            path=job.source,
+            remedy=f"use --save {','.join(VIDEO_FORMATS)}",
+        )
+    result = video.process_video(
+        estimator,
+        job.source,
+        {VIDEO_FORMATS[kind]: path for kind, path in job.outputs},
+        stabilise=options.stabilise,
+        keep_audio=options.keep_audio,
+        palette=options.palette,
+        fov=options.fov,
+        tiles=options.tiles,
+        sigma=options.sigma,
+        max_pixels=options.max_pixels,
+        progress=on_frame,
+    )
+    source = CameraSource.ASSUMED if options.fov is None else CameraSource.GIVEN
+    return Outcome(
+        job,
+        kind=result.kind.value,
+        unit=result.kind.unit,
+        width=result.width,
+        height=result.height,
+        camera=source.value,
+        frames=result.frames,
+        seconds=time.perf_counter() - start,
+        note=result.damage or "",
+    )
 
 
 def read(job: Job, options: DepthOptions) -> Decoded:

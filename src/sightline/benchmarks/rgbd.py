@@ -1,24 +1,21 @@
-"""Folders of photographs with measured depth: `<sample>/image.jpg`, `<sample>/truth.npz`, `index.json`.
+"""Score a relative depth predictor on a folder of photographs with measured depth (`files.rgbd`).
 
-`truth.npz` holds `depth` in metres or `disparity` in pixels, NaN where unknown. Figures are averaged
-over the samples of a set, then over the sets, so that a large set does not drown the small ones.
+Figures are averaged over the samples of a set, then over the sets, so that a large set does not drown
+the small ones.
 """
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sightline.benchmarks.metrics import RelativeScore, relative_score
-from sightline.errors import InputError
-from sightline.files.pictures import read_picture
-from sightline.types import BoolArray, FloatArray
+from sightline.files.rgbd import read_rgbd
+from sightline.types import FloatArray
 
 PROTOCOL = (
     "affine-aligned in disparity by least squares (scale ≥ 0), cap 80 m, no crop, "
@@ -27,52 +24,6 @@ PROTOCOL = (
 
 #: A relative depth predictor: (H, W, 3) uint8 to (H, W) values, larger is nearer.
 Predictor = Callable[[NDArray[np.uint8]], FloatArray]
-
-
-@dataclass(frozen=True, slots=True)
-class Truth:
-    """One photograph with its measured depth.
-
-    Attributes:
-        sample: folder name.
-        group: the set it belongs to.
-        pixels: (H, W, 3) uint8.
-        disparity: (H, W) 1/metres, or pixels of stereo disparity; 0 where unknown.
-        known: (H, W) where it was measured.
-        dense: whether most pixels are known and edges can be judged.
-    """
-
-    sample: str
-    group: str
-    pixels: NDArray[np.uint8]
-    disparity: FloatArray
-    known: BoolArray
-    dense: bool
-
-
-def read_rgbd(folder: str | Path) -> Iterator[Truth]:
-    """Iterate over the samples that `index.json` lists."""
-    folder = Path(folder)
-    index = folder / "index.json"
-    if not index.is_file():
-        raise InputError("no index.json in this folder", path=folder)
-    for row in json.loads(index.read_text()):
-        pixels = read_picture(folder / row["sample"] / "image.jpg").pixels
-        with np.load(folder / row["sample"] / "truth.npz", allow_pickle=False) as truth:
-            if "depth" in truth:
-                depth = truth["depth"].astype(np.float32)
-                known = np.isfinite(depth) & (depth > 0)
-                disparity = np.divide(1, depth, out=np.zeros_like(depth), where=known)
-            else:
-                raw = truth["disparity"].astype(np.float32)
-                known = np.isfinite(raw) & (raw > 0)
-                disparity = np.where(known, raw, np.float32(0))
-        if disparity.shape != pixels.shape[:2]:
-            raise InputError(
-                f"truth is {disparity.shape}, picture is {pixels.shape[:2]}",
-                path=folder / row["sample"],
-            )
-        yield Truth(row["sample"], row["set"], pixels, disparity, known, row["kind"] == "dense")
 
 
 def evaluate(

@@ -44,12 +44,12 @@ def depth(
     outcomes: list[Outcome] = []
     try:
         with (
-            progress(len(jobs)) as advance,
-            closing(run(jobs, out, options, notify=_tell)) as results,
+            progress(len(jobs)) as display,
+            closing(run(jobs, out, options, notify=_tell, on_frame=display.frame)) as results,
         ):
             for outcome in results:
                 outcomes.append(outcome)
-                advance()
+                display.advance()
                 if json:
                     print(json_format.dumps(outcome.to_dict()), flush=True)
                 if outcome.failure is not None and not options.keep_going:
@@ -90,6 +90,9 @@ def report(outcomes: Sequence[Outcome], out: Path, seconds: float, *, quiet: boo
     print(f"{', '.join(parts)} in {seconds:.1f} s, results in {out}{end}", file=stream)
     for failure in failures:
         print(f"  {' '.join(str(failure).split())}", file=stream)
+    for outcome in outcomes:
+        if outcome.note:
+            print(f"  {outcome.job.source}: {outcome.note}", file=sys.stderr)
     if len(outcomes) == 1 and not failures:
         for path in outcomes[0].job.paths:
             print(f"  {path}", file=stream)

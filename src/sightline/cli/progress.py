@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -20,7 +20,7 @@ from rich.text import Text
 
 
 class _Rate(ProgressColumn):
-    """Files per second, or seconds per file when they take longer."""
+    """Files (or frames) per second, or seconds for each when they take longer."""
 
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
@@ -29,9 +29,29 @@ class _Rate(ProgressColumn):
         return Text(f"{speed:.1f} per s" if speed >= 1 else f"{1 / speed:.1f} s each")
 
 
+class Display:
+    """The bar of one batch."""
+
+    def __init__(self, bar: Progress, total: int) -> None:
+        self._bar, self._total = bar, total
+        self._task = bar.add_task("depth", total=total)
+
+    def advance(self) -> None:
+        """One more file is done."""
+        if self._total > 1:
+            self._bar.update(self._task, advance=1, description="depth")
+
+    def frame(self, done: int, total: int | None) -> None:
+        """So many frames of the present video are done; a video alone has the bar to itself."""
+        if self._total == 1:
+            self._bar.update(self._task, completed=done, total=total)
+        else:
+            self._bar.update(self._task, description=f"frame {done}/{total or '?'}")
+
+
 @contextmanager
-def progress(total: int) -> Iterator[Callable[[], None]]:
-    """Show a bar for `total` files while the block runs; call what it gives once per finished file."""
+def progress(total: int) -> Iterator[Display]:
+    """Show a bar for `total` files while the block runs."""
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -43,5 +63,4 @@ def progress(total: int) -> Iterator[Callable[[], None]]:
         disable=not sys.stderr.isatty(),
     )
     with bar:
-        task = bar.add_task("depth", total=total)
-        yield lambda: bar.advance(task)
+        yield Display(bar, total)

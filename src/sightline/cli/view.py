@@ -62,7 +62,10 @@ def _files(result: Path) -> Iterator[Path]:
     if result.is_file():
         yield result
         return
-    found = sorted(result.rglob("*.npz"))
+    from sightline.depth.video import VIDEO_ENDINGS
+
+    frames = VIDEO_ENDINGS["npz"]  # a page of every frame of a video would be too long to look at
+    found = sorted(f for f in result.rglob("*.npz") if not f.parent.name.endswith(frames))
     if not found:
         raise InputError(
             "no .npz results in this folder", path=result, remedy="run sightline depth first"

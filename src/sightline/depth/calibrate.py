@@ -2,9 +2,7 @@
 
     python -m sightline.depth.calibrate --model default --data ../shared/data/rgbd
 
-The folder holds `index.json` (a list of `{"sample": …, "set": …}`) and one folder per sample with
-`image.jpg` and `truth.npz`: `depth` in [m], or `disparity` (larger is nearer) in any unit; NaN where
-unknown.
+The folder is of the kind that `files.rgbd` reads.
 
 Protocol: for relative models the truth is aligned to the prediction in disparity space, per picture,
 by robust scale and shift; metric models are compared as they are. Half of the samples (by a hash of
@@ -17,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -33,7 +30,7 @@ from sightline.depth.estimator import DepthEstimator, load
 from sightline.depth.preprocess import to_picture_size
 from sightline.depth.uncertainty import unit_scale
 from sightline.errors import InputError, SightlineError
-from sightline.files.pictures import read_picture
+from sightline.files.rgbd import Truth, read_rgbd
 from sightline.geometry import align
 from sightline.types import FloatArray, Kind
 
@@ -66,9 +63,7 @@ class Sample:
 def calibrate_model(estimator: DepthEstimator, folder: Path) -> Calibration:
     """Fit on half of the pictures in `folder`, test on the other half."""
     samples = [
-        sample
-        for item in read_index(folder)
-        if (sample := measure(estimator, folder, item["set"], item["sample"])) is not None
+        sample for truth in read_rgbd(folder) if (sample := measure(estimator, truth)) is not None
     ]
     halves = [[sample for sample in samples if sample.number % 2 == rest] for rest in (0, 1)]
     if not all(halves):
@@ -87,55 +82,27 @@ def calibrate_model(estimator: DepthEstimator, folder: Path) -> Calibration:
     )
 
 
-def read_index(folder: Path) -> list[dict[str, str]]:
-    """Return the samples that `index.json` lists."""
-    path = folder / "index.json"
-    try:
-        items = json.loads(path.read_text(encoding="utf-8"))
-        return [{key: str(item[key]) for key in ("set", "sample")} for item in items]
-    except FileNotFoundError as error:
-        raise InputError("no such file", path=path) from error
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"not a list of samples ({error!r})", path=path) from error
-
-
-def measure(estimator: DepthEstimator, folder: Path, group: str, name: str) -> Sample | None:
-    """Run the model on a sample and compare with the truth; None if its truth is of no use."""
-    picture = read_picture(folder / name / "image.jpg")
-    truth = read_truth(folder / name / "truth.npz", estimator.spec.kind)
-    if truth is None:
+def measure(estimator: DepthEstimator, truth: Truth) -> Sample | None:
+    """Run the model on a picture and compare with its truth; None if that is of no use here."""
+    kind = estimator.spec.kind
+    if kind is not Kind.RELATIVE_DISPARITY and not truth.metric:
         return None
-    hw = (picture.height, picture.width)
-    if truth.shape != hw:
-        raise InputError(f"truth is {truth.shape}, the picture {hw}", path=folder / name)
-    raw = estimator.predict(picture.pixels)
+    hw = (truth.pixels.shape[0], truth.pixels.shape[1])
+    raw = estimator.predict(truth.pixels)
     values = to_picture_size(raw, hw)
-    doubt = to_picture_size(estimator.disagreement(picture.pixels, raw), hw)
-    known = np.isfinite(truth) & np.isfinite(values)
+    doubt = to_picture_size(estimator.disagreement(truth.pixels, raw), hw)
+    known = truth.known & np.isfinite(values)
     if int(known.sum()) < 100:
         return None
-    if estimator.spec.kind is Kind.RELATIVE_DISPARITY:
-        truth = align(truth, values, known, robust=True, nonnegative=True)(truth)
-    error = (values - truth) / unit_scale(values, estimator.spec.kind)
-    sample = Sample(group, name, doubt[known], error[known])
+    expected = truth.disparity
+    if kind is Kind.METRIC_DEPTH:
+        expected = np.reciprocal(np.where(known, expected, np.float32(1)))
+    if kind is Kind.RELATIVE_DISPARITY:
+        expected = align(expected, values, known, robust=True, nonnegative=True)(expected)
+    error = (values - expected) / unit_scale(values, kind)
+    sample = Sample(truth.group, truth.sample, doubt[known], error[known])
     chosen = np.random.default_rng(sample.number).permutation(len(sample.doubt))[:PER_PICTURE]
     return replace(sample, doubt=sample.doubt[chosen], error=sample.error[chosen])
-
-
-def read_truth(path: Path, kind: Kind) -> FloatArray | None:
-    """Return (H, W) truth in the space of `kind`, NaN where unknown; None if it has no metres."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            name = "depth" if "depth" in file else "disparity"
-            found = np.asarray(file[name], np.float32)
-    except (OSError, ValueError, KeyError) as error:
-        raise InputError(f"not a truth file ({error})", path=path) from error
-    found = np.where(np.isfinite(found) & (found > 0), found, np.float32(np.nan))
-    if kind is Kind.METRIC_DEPTH:
-        return found if name == "depth" else None
-    if kind is Kind.METRIC_DISPARITY and name == "disparity":
-        return None
-    return np.reciprocal(found) if name == "depth" else found
 
 
 def pool(

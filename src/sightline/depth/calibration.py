@@ -50,7 +50,7 @@ class Calibration:
 
 
 #: For models that were never calibrated: cautious, and said to be a guess wherever it is used.
-GENERIC = Calibration(gain=2.0, floor=0.08, protocol="generic guess, not calibrated")
+GENERIC = Calibration(gain=2.5, floor=0.1, protocol="generic guess, not calibrated")
 
 
 def calibrate(

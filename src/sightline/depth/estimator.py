@@ -225,11 +225,10 @@ class DepthEstimator:
             return to_picture_size(self.predict(piece), (piece.shape[0], piece.shape[1]))
 
         refined = tiling.refine(pixels, whole, predict, self.size)
-        # Added detail may overshoot. Disparity is never negative, nor a distance nearly zero.
-        finite = whole[np.isfinite(whole)]
-        nearest = 0.5 * float(finite.min()) if finite.size else 0.0
-        lowest = nearest if self.spec.kind is Kind.METRIC_DEPTH else min(nearest, 0.0)
-        return np.maximum(refined, np.float32(lowest))
+        # Added detail may overshoot: not below what the network can say, nor to a distance of zero.
+        lowest = float(np.min(whole, where=np.isfinite(whole), initial=np.inf))
+        lowest = 0.5 * lowest if self.spec.kind is Kind.METRIC_DEPTH else min(lowest, 0.0)
+        return refined if np.isinf(lowest) else np.maximum(refined, np.float32(lowest))
 
     def disagreement(self, pixels: NDArray[np.uint8], raw: FloatArray) -> FloatArray:
         """Return (h, w) how far other views of the picture differ from `raw` (`uncertainty`)."""

@@ -49,7 +49,7 @@ class TrainConfig:
     encoder_rate: float = 3e-4
     rate: float = 1e-3
     warmup: int = 100
-    decay: float = 0.4
+    decay: float = 0.6
     weight_decay: float = 0.02
     gradient_weight: float = 2.0
     trim: float = 0.1

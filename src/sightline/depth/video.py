@@ -1,0 +1,244 @@
+"""Depth of a whole video: read, estimate, steady, write, one frame at a time.
+
+Memory does not grow with length. All results of a video appear together at its end, or, after an
+error or Ctrl-C, not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sightline.depth.motion import Step, View, follow, shrink
+from sightline.depth.stabilise import StabiliseConfig, Stabiliser
+from sightline.errors import InputError
+from sightline.files.color import colorize, range_for_display
+from sightline.files.palettes import Palette
+from sightline.files.reading import MAX_PIXELS
+from sightline.files.video import (
+    ColorVideoWriter,
+    Depth16VideoWriter,
+    DepthFolderWriter,
+    VideoReader,
+    open_video,
+)
+from sightline.types import Camera, DepthMap, Kind
+
+VideoFormat = Literal["color", "ffv1", "npz"]
+
+#: What is added to a video's stem: colour video, 16-bit video, folder of frames.
+VIDEO_ENDINGS: dict[VideoFormat, str] = {
+    "color": "_color.mp4",
+    "ffv1": "_depth.mkv",
+    "npz": "_frames",
+}
+
+#: Share by which the range of the colours follows each frame: about a second of memory.
+_RANGE_SHARE = 0.04
+
+Progress = Callable[[int, int | None], None]
+
+
+class FrameEstimator(Protocol):
+    """What is needed of a `DepthEstimator`."""
+
+    def infer(
+        self, image: NDArray[np.uint8], *, camera: Camera | None, tiles: bool, sigma: bool
+    ) -> DepthMap:
+        """Estimate the depth of one (H, W, 3) uint8 RGB frame."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class VideoResult:
+    """What became of a video.
+
+    Attributes:
+        frames: how many were written.
+        fps: frames per second, exact; the average where the rate varies.
+        width: of the upright frames in [px]; a colour video has even sides (see `files.video`).
+        height: of the upright frames in [px].
+        kind: unit and direction of the values.
+        cuts: numbers of the frames that begin a new shot, without the first.
+        segments: how often the 16-bit video had to change its scale, plus one; 0 without one.
+        damage: what was wrong with the file, in one line, or None.
+        outputs: what was written where.
+    """
+
+    frames: int
+    fps: Fraction
+    width: int
+    height: int
+    kind: Kind
+    cuts: tuple[int, ...]
+    segments: int
+    damage: str | None
+    outputs: Mapping[VideoFormat, Path]
+
+
+def video_outputs(
+    path: str | Path, out_dir: str | Path, save: Sequence[VideoFormat] = ("color", "ffv1", "npz")
+) -> dict[VideoFormat, Path]:
+    """Where the results of a video go: `DIR/<stem>_color.mp4`, `_depth.mkv`, `_frames/`."""
+    for kind in save:
+        if kind not in VIDEO_ENDINGS:
+            raise InputError(
+                f"a video cannot be saved as {kind!r}", remedy=f"use {', '.join(VIDEO_ENDINGS)}"
+            )
+    return {kind: Path(out_dir) / f"{Path(path).stem}{VIDEO_ENDINGS[kind]}" for kind in save}
+
+
+def process_video(
+    estimator: FrameEstimator,
+    path: str | Path,
+    out: str | Path | Mapping[VideoFormat, Path],
+    *,
+    save: Sequence[VideoFormat] = ("color", "ffv1", "npz"),
+    stabilise: bool | StabiliseConfig = True,
+    keep_audio: bool = False,
+    palette: Palette = "spectral",
+    fov: float | None = None,
+    tiles: bool = False,
+    sigma: bool = False,
+    max_pixels: int = MAX_PIXELS,
+    progress: Progress | None = None,
+) -> VideoResult:
+    """Estimate the depth of every frame of a video.
+
+    Args:
+        estimator: what `sightline.load` gives.
+        path: the video.
+        out: a folder, where the results are called after the video (see `video_outputs`), or the
+            path of each format wanted.
+        save: formats, when `out` is a folder: colour video, 16-bit lossless video, `.npz` per frame.
+        stabilise: steady the maps from frame to frame; a config for other than the usual strength.
+        keep_audio: give the colour video the sound of the source.
+        palette: colours of the colour video.
+        fov: horizontal field of view of the upright frames in [degrees]; None to assume a lens.
+        tiles: look at overlapping tiles for finer detail.
+        sigma: add per-pixel uncertainty; only `.npz` keeps it.
+        max_pixels: largest frame accepted.
+        progress: called after every frame with frames done and frames in all, where known.
+    """
+    outputs = video_outputs(path, out, save) if isinstance(out, str | Path) else dict(out)
+    if not outputs:
+        raise InputError("no format to save the video in", path=path)
+    if keep_audio and "color" not in outputs:
+        raise InputError("only the colour video can keep the sound", remedy="save color as well")
+    steady = _Steady(stabilise)
+    with open_video(path, max_pixels=max_pixels) as video, ExitStack() as stack:
+        info = video.info
+        sinks = _Sinks(stack, outputs, video, palette, keep_audio=keep_audio)
+        camera = Camera.assumed(info.width, info.height)
+        if fov is not None:
+            camera = Camera.from_fov(fov, info.width, info.height)
+        kind = Kind.RELATIVE_DISPARITY
+        for frame in video:
+            depth = estimator.infer(frame, camera=camera, tiles=tiles, sigma=sigma)
+            depth, cut = steady(depth, frame)
+            sinks.write(depth, video.time, cut=cut)
+            kind = depth.kind
+            if progress is not None:
+                progress(video.count, info.frames)
+        damage = video.damage
+    segments = 0 if sinks.grey is None else len(sinks.grey.segments)
+    return VideoResult(
+        video.count,
+        info.fps,
+        info.width,
+        info.height,
+        kind,
+        tuple(steady.cuts),
+        segments,
+        damage,
+        outputs,
+    )
+
+
+class _Steady:
+    """Steadies maps, or only watches for cuts; keeps the numbers of the frames that are one."""
+
+    def __init__(self, stabilise: bool | StabiliseConfig) -> None:
+        self.cuts: list[int] = []
+        self._stabiliser: Stabiliser | None = None
+        if stabilise is not False:
+            self._stabiliser = Stabiliser(None if stabilise is True else stabilise)
+        self._last: View | None = None
+        self._count = 0
+
+    def __call__(self, depth: DepthMap, frame: NDArray[np.uint8]) -> tuple[DepthMap, bool]:
+        if self._stabiliser is not None:
+            result = self._stabiliser.update(depth, frame)
+            depth, cut = result.depth, result.step is Step.CUT
+        else:
+            view = shrink(frame)
+            cut = self._last is None or follow(self._last, view).step is Step.CUT
+            self._last = view
+        if cut and self._count > 0:
+            self.cuts.append(self._count)
+        self._count += 1
+        return depth, cut
+
+
+class DisplayRange:
+    """Ends of the colour scale over a clip: they follow slowly, and jump only at cuts.
+
+    A range taken from each frame anew, as is often done, makes a steady clip flicker.
+    """
+
+    def __init__(self) -> None:
+        self._ends: tuple[float, float] | None = None
+
+    def update(self, depth: DepthMap, *, cut: bool) -> tuple[float, float]:
+        """Return (low, high) for this frame."""
+        if not bool(depth.valid.any()):
+            return self._ends or (0.0, 1.0)
+        low, high = range_for_display(depth)
+        if self._ends is not None and not cut:
+            low = self._ends[0] + _RANGE_SHARE * (low - self._ends[0])
+            high = self._ends[1] + _RANGE_SHARE * (high - self._ends[1])
+        self._ends = (low, high)
+        return self._ends
+
+
+class _Sinks:
+    """The writers that were asked for, opened in `stack` so that they end well or badly together."""
+
+    def __init__(
+        self,
+        stack: ExitStack,
+        outputs: Mapping[VideoFormat, Path],
+        video: VideoReader,
+        palette: Palette,
+        *,
+        keep_audio: bool,
+    ) -> None:
+        info = video.info
+        self.color = self.grey = self.frames = None
+        self._palette: Palette = palette
+        self._range = DisplayRange()
+        if "npz" in outputs:
+            self.frames = stack.enter_context(DepthFolderWriter(outputs["npz"]))
+        if "ffv1" in outputs:
+            self.grey = stack.enter_context(Depth16VideoWriter(outputs["ffv1"], info.fps))
+        if "color" in outputs:
+            audio = video.path if keep_audio else None
+            self.color = stack.enter_context(
+                ColorVideoWriter(outputs["color"], info.width, info.height, info.fps, audio)
+            )
+
+    def write(self, depth: DepthMap, time: Fraction, *, cut: bool) -> None:
+        if self.color is not None:
+            low, high = self._range.update(depth, cut=cut)
+            self.color.write(colorize(depth, lo=low, hi=high, palette=self._palette), time)
+        if self.grey is not None:
+            self.grey.write(depth, time)
+        if self.frames is not None:
+            self.frames.write(depth)

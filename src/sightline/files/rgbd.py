@@ -1,0 +1,79 @@
+"""Folders of photographs with measured depth: `index.json`, `<sample>/image.jpg`, `<sample>/truth.npz`.
+
+`index.json` is a list of `{"sample": …, "set": …, "kind": "dense" or "sparse"}`; `truth.npz` holds
+`depth` in metres, or `disparity` (larger is nearer) in any unit, NaN where unknown.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sightline.errors import InputError
+from sightline.files.pictures import read_picture
+from sightline.types import BoolArray, FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Truth:
+    """One photograph with its measured depth.
+
+    Attributes:
+        sample: folder name.
+        group: the set it belongs to.
+        pixels: (H, W, 3) uint8.
+        disparity: (H, W) 1/metres where `metric`, else in any unit; 0 where unknown.
+        known: (H, W) where it was measured.
+        metric: whether the truth came in metres.
+        dense: whether most pixels are known and edges can be judged.
+    """
+
+    sample: str
+    group: str
+    pixels: NDArray[np.uint8]
+    disparity: FloatArray
+    known: BoolArray
+    metric: bool
+    dense: bool
+
+
+def read_rgbd(folder: str | Path) -> Iterator[Truth]:
+    """Iterate over the samples that `index.json` lists."""
+    folder = Path(folder)
+    for row in _index(folder / "index.json"):
+        yield _sample(folder / row["sample"], row["set"], dense=row["kind"] == "dense")
+
+
+def _index(path: Path) -> list[dict[str, str]]:
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8"))
+        return [{key: str(row.get(key, "")) for key in ("sample", "set", "kind")} for row in rows]
+    except FileNotFoundError as error:
+        raise InputError("no such file", path=path) from error
+    except (OSError, ValueError, AttributeError, TypeError) as error:
+        raise InputError(f"not a list of samples ({error})", path=path) from error
+
+
+def _sample(folder: Path, group: str, *, dense: bool) -> Truth:
+    pixels = read_picture(folder / "image.jpg").pixels
+    path = folder / "truth.npz"
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            metric = "depth" in file
+            raw = np.asarray(file["depth" if metric else "disparity"], np.float32)
+    except FileNotFoundError as error:
+        raise InputError("no such file", path=path) from error
+    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        raise InputError(f"not a truth file ({error})", path=path) from error
+    if raw.shape != pixels.shape[:2]:
+        raise InputError(f"truth is {raw.shape}, the picture {pixels.shape[:2]}", path=path)
+    known = np.isfinite(raw) & (raw > 0)
+    safe = np.where(known, raw, np.float32(1))
+    disparity: FloatArray = np.where(known, 1 / safe if metric else safe, np.float32(0))
+    return Truth(folder.name, group, pixels, disparity, known, metric, dense)
