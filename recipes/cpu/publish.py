@@ -2,8 +2,9 @@
 
     python recipes/cpu/publish.py --run RUN --name tiny --data DIR --note "what is new"
 
-Writes `NAME.onnx` (what runs), `NAME.safetensors` (what a next run can start from) and the index beside
-them. Prints the figures for the model card. Run `python -m sightline.depth.calibrate` afterwards.
+Writes `NAME.onnx` (what runs), `NAME.safetensors` (what a next run can start from), `NAME-int8.xml`
+if it passes the gate, and the index beside them. DIR holds `rgbd` (for the figures) and `photos`: the
+ones kept out of training calibrate and judge int8. Run `python -m sightline.depth.calibrate` next.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from sightline.depth.compact import CompactDepth
 from sightline.depth.engines.openvino import OpenVinoEngine
 from sightline.depth.estimator import DepthEstimator
 from sightline.depth.export import export_onnx
+from sightline.depth.int8 import make_int8
+from sightline.depth.training.items import is_held_out
+from sightline.files.pictures import read_picture
 from sightline.weights.index import embedded_folder, record
 
 SUMMARY = "our compact student, 3.6 M parameters: any photograph, offline"
@@ -67,6 +71,20 @@ def main() -> None:
         default=True,
     )
     print(f"{graph.stat().st_size / 1e6:.1f} MB, entered as {options.name}")
+
+    held_out = [p for p in sorted((options.data / "photos").rglob("*.jpg")) if is_held_out(p.name)]
+    small = graph.with_name(f"{options.name}-int8.xml")
+    verdict = make_int8(graph, [read_picture(path).pixels for path in held_out], small)
+    record(
+        f"{options.name}-int8",
+        small.name,
+        network.spec,
+        summary=f"{options.name} in int8",
+        trained_on=TRAINED_ON,
+        note=f"int8 of {graph.name}, calibrated and judged on photographs kept out of training",
+        int8_gate=verdict,
+    )
+    print(f"int8: {verdict}")
 
 
 if __name__ == "__main__":

@@ -108,15 +108,20 @@ def test_a_killed_worker_costs_one_file(command, environment, model, pictures):
     process = start(command, environment, "depth", folder, *words)
     assert process.stdout is not None
     first = process.stdout.readline()
-    os.kill(worker_processes(process.pid)[0], signal.SIGKILL)
+    for worker in worker_processes(process.pid):  # the second may not have had a job yet
+        os.kill(worker, signal.SIGKILL)
     rest, errors = process.communicate(timeout=100)
     printed = [json.loads(line) for line in (first + rest).splitlines()]
     assert len(printed) == 80
-    (bad,) = [line for line in printed if "error" in line]
-    assert "its worker process was ended by signal 9" in bad["error"]
-    assert bad["exit_code"] == 1
+    bad = [line for line in printed if "error" in line]
+    assert 1 <= len(bad) <= 2
+    for line in bad:
+        assert "its worker process was ended by signal 9" in line["error"]
+        assert line["exit_code"] == 1
     assert process.returncode == 1
-    assert errors.startswith("79 done, 1 failed")
+    assert errors.startswith(f"{80 - len(bad)} done, {len(bad)} failed")
+    for path in out.glob("*.npz"):  # what a killed process was writing is hidden, not half a result
+        np.load(path, allow_pickle=False).close()
 
 
 @linux_only

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from sightline.files.clouds import read_points
 from sightline.files.depth_files import read_depth
+from sightline.weights.catalogue import ENTRIES, find
 
 
 def test_a_folder_of_results(sightline, model, pictures, tmp_path):
@@ -59,8 +59,7 @@ def test_demo(sightline, model, tmp_path):
 
 
 @pytest.mark.skipif(
-    not list(Path(str(files("sightline.weights"))).glob("embedded/*.onnx")),
-    reason="the embedded model is not in this tree",
+    find("default", ENTRIES) is None, reason="the embedded model is not in this tree"
 )
 def test_demo_with_the_embedded_model(sightline, tmp_path):
     """The saucer's near edge is nearer than the table behind the cup."""

@@ -138,10 +138,11 @@ def test_names_that_transformers_writes_today(vits, image, tmp_path):
     """Whatever names transformers saves under, they are read."""
     from transformers import DepthAnythingConfig, DepthAnythingForDepthEstimation
 
-    theirs = DepthAnythingForDepthEstimation(DepthAnythingConfig())
+    torch.manual_seed(0)
+    theirs = DepthAnythingForDepthEstimation(DepthAnythingConfig()).eval()
     with torch.no_grad():
         theirs.head.conv3.bias.fill_(1.0)
-    theirs.eval().save_pretrained(tmp_path)
+    theirs.save_pretrained(tmp_path)
     network = load_network(tmp_path / "model.safetensors", position_resize="size")
     with torch.inference_mode():
         expected = theirs(image).predicted_depth

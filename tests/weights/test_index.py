@@ -23,15 +23,16 @@ SPEC = ModelSpec("compact", size=256, multiple=32, resize="area")
 
 
 def test_every_embedded_file_is_what_the_index_says():
-    if not list(embedded_folder().glob("*.onnx")):
-        pytest.skip("no model is embedded yet")
+    index = json.loads((embedded_folder() / INDEX).read_text())
+    listed = {}
+    for model in index["models"]:
+        for part in (model, *model["parts"]):
+            listed[part["file"]] = (part["bytes"], part["sha256"])
+    here = [p for p in embedded_folder().iterdir() if p.suffix in (".onnx", ".xml", ".bin")]
+    assert listed == {p.name: (p.stat().st_size, file_sha256(p)) for p in here}
     entries = embedded_entries()
-    assert {entry.file for entry in entries} == {p.name for p in embedded_folder().glob("*.onnx")}
-    for entry in entries:
-        path = embedded_folder() / entry.file
-        assert (path.stat().st_size, file_sha256(path)) == (entry.bytes, entry.sha256)
-        assert entry.spec is not None
-        assert entry.int8_gate is None or entry.int8_gate.passed
+    assert all(entry.spec is not None for entry in entries)
+    assert all(entry.int8_gate is None or entry.int8_gate.passed for entry in entries)
     assert resolve("default").path.is_file()
 
 
@@ -73,6 +74,19 @@ def test_the_default_moves_only_when_asked(tmp_path: Path):
         record(name, f"{name}.onnx", SPEC, default=default, **words)
     answers = [entry.name for entry in embedded_entries(tmp_path) if entry.answers_to("default")]
     assert answers == ["c"]
+
+
+def test_the_weights_beside_a_graph_are_measured_too(tmp_path: Path):
+    (tmp_path / "a.xml").write_bytes(b"graph")
+    words = {"summary": "s", "trained_on": "p", "folder": tmp_path, "note": "n"}
+    with pytest.raises(InputError, match=r"a\.bin: no such model file"):
+        record("a", "a.xml", SPEC, **words)
+    (tmp_path / "a.bin").write_bytes(b"weights")
+    record("a", "a.xml", SPEC, **words)
+    (model,) = json.loads((tmp_path / INDEX).read_text())["models"]
+    digest = hashlib.sha256(b"weights").hexdigest()
+    assert model["parts"] == [{"file": "a.bin", "bytes": 7, "sha256": digest}]
+    assert embedded_entries(tmp_path)[0].format == "openvino"
 
 
 def test_missing_files_and_broken_indices_are_told(tmp_path: Path):

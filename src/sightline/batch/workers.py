@@ -55,7 +55,8 @@ def run_workers(jobs: Sequence[Job], options: DepthOptions) -> Generator[Outcome
                 outcome, alive = _listen(worker)
                 if not alive:
                     crew.remove(worker)
-                    if waiting:
+                    # One that died while it loaded the model is not replaced: so would the next.
+                    if worker.ready and waiting:
                         crew.append(_start(options, threads))
                 elif not _give_next(worker, waiting):
                     worker.pipe.close()
@@ -63,6 +64,11 @@ def run_workers(jobs: Sequence[Job], options: DepthOptions) -> Generator[Outcome
                     leaving.append(worker)
                 if outcome is not None:
                     yield outcome
+        if waiting:
+            raise SightlineError(
+                "every worker process ended while it loaded the model; "
+                "is memory short? use fewer --workers"
+            )
     finally:
         _dismiss(crew, leaving)
 
@@ -106,12 +112,14 @@ def _listen(worker: _Worker) -> tuple[Outcome | None, bool]:
     return message, True
 
 
-def _after_death(worker: _Worker) -> Outcome:
+def _after_death(worker: _Worker) -> Outcome | None:
+    """Return the failure of the job that a dead worker had, if it had one."""
     worker.process.join()
+    worker.pipe.close()
+    if worker.job is None:
+        return None
     code = worker.process.exitcode or 0
     how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
-    if not worker.ready or worker.job is None:
-        raise SightlineError(f"a worker process ended {how} while it loaded the model")
     hint = "; is memory short? use fewer --workers" if -code == signal.SIGKILL else ""
     reason = f"{worker.job.source}: its worker process was ended {how}{hint}"
     return failed(worker.job, SightlineError(reason))

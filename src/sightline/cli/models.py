@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 app = App(name="models", help="List the models with licence and size; fetch them; find them.")
 
+app.command("sightline.cli.int8:int8", name="int8", help="Make a model faster, if it passes.")
+
 _HEADINGS = {
     "depth": "Depth",
     "encoder": "Encoders to start a depth network from",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import pickle
 import re
 import struct
+import warnings
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -87,7 +88,10 @@ def _read_torch(path: Path) -> Any:
     try:
         # The format before torch 1.6 is a bare pickle, which cannot be mapped.
         mapped = zipfile.is_zipfile(path)
-        return torch.load(path, map_location="cpu", weights_only=True, mmap=mapped)
+        with warnings.catch_warnings():
+            # Of an unusual pickle protocol; what cannot be read is reported below.
+            warnings.filterwarnings("ignore", message="Detected pickle protocol")
+            return torch.load(path, map_location="cpu", weights_only=True, mmap=mapped)
     except pickle.UnpicklingError as error:
         raise _refused(error, path) from error
     except DAMAGE as error:

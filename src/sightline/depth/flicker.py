@@ -1,19 +1,25 @@
 """How much the depth of a clip flickers, measured where the truth is known.
 
-Protocol of `temporal_alignment_error`:
+Protocol:
 
 1. ONE scale and shift for the whole clip bring the predictions to true disparity (least squares over
    every valid pixel of every frame). Per-frame freedom would hide the very thing to be measured.
-2. The error of each frame is followed along the surfaces: by the exact depth and poses each pixel of
-   frame t is found again in frame t+1, where it is visible.
-3. Flicker is the mean absolute change of that error from frame to frame, over the mean true
-   disparity. An error that stays where it is does not count; a surface that jumps does.
+2. By the exact depth and poses each pixel of a frame is found again in the frames before and after,
+   where it is visible there.
+3. `flicker`: how far the error at a place departs from the mean of its errors one frame before and
+   one after. An error that stays, or that changes evenly as the camera comes nearer, does not count;
+   a surface that jumps to and fro does.
+4. `alignment`: the temporal alignment error of Video Depth Anything (Chen et al., 2025): predicted
+   depth is lifted to points, moved by the true motion to the next frame and compared with the depth
+   predicted there, relative to it, in both directions. It contains the flicker, and also how far the
+   predicted shapes are wrong, which shows as soon as the camera moves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,20 +34,24 @@ _SAME_SURFACE = 0.02
 
 @dataclass(frozen=True, slots=True)
 class TemporalError:
-    """Errors of a clip, both as shares of the mean true disparity.
+    """Errors of a clip.
 
     Attributes:
-        flicker: mean absolute change, between neighbouring frames, of the error at the same place.
-        error: mean absolute error itself; steady maps can be steadily wrong.
-        pairs: how many pixel pairs were compared.
+        flicker: mean absolute departure from an even course, as a share of the mean true disparity.
+        alignment: mean relative difference between the depth carried over from a neighbouring frame
+            and the depth predicted.
+        error: mean absolute error of disparity, as a share of the mean true disparity; steady maps
+            can be steadily wrong.
+        samples: how many pixels the flicker was measured at.
     """
 
     flicker: float
+    alignment: float
     error: float
-    pairs: int
+    samples: int
 
 
-def temporal_alignment_error(
+def temporal_error(
     predictions: Sequence[NDArray[np.float32]],
     truths: Sequence[DepthMap],
     poses: Sequence[NDArray[np.float64]],
@@ -53,26 +63,57 @@ def temporal_alignment_error(
         truths: metric depth of the same frames, with cameras.
         poses: (4, 4) camera to world of each frame, in [m].
     """
-    if not 2 <= len(predictions) == len(truths) == len(poses):
+    if not 3 <= len(predictions) == len(truths) == len(poses):
         raise InputError(
-            f"needs the same number of predictions, truths and poses, at least two, got "
+            f"needs the same number of predictions, truths and poses, at least three, got "
             f"{len(predictions)}, {len(truths)}, {len(poses)}"
         )
     depths = [truth.to_metric_depth() for truth in truths]
     valid = np.stack([depth.valid for depth in depths])
     disparity = np.stack([_inverse(depth) for depth in depths])
     fit = align(np.stack(predictions), disparity, valid)
-    errors = fit(np.stack(predictions)) - disparity
+    fitted = fit(np.stack(predictions))
+    errors = fitted - disparity
     mean = float(disparity[valid].mean())
-    total, pairs = 0.0, 0
-    for t in range(len(depths) - 1):
-        place, seen = _follow(depths[t], depths[t + 1], np.linalg.inv(poses[t + 1]) @ poses[t])
-        change = np.abs(_sample(errors[t + 1], place) - errors[t])[seen]
-        total += float(change.sum(dtype=np.float64))
-        pairs += change.size
-    if pairs == 0:
-        raise InputError("no pixel of one frame is seen in the next")
-    return TemporalError(total / pairs / mean, float(np.abs(errors[valid]).mean()) / mean, pairs)
+    # A shift can push far surfaces behind infinity: there depth ends at twice the farthest truth.
+    lifted = 1 / np.maximum(fitted, 0.5 * disparity[valid].min())
+    departures, samples, apart = 0.0, 0, []
+    for t in range(len(depths)):
+        ways = {}
+        for n in (t - 1, t + 1):
+            if 0 <= n < len(depths):
+                motion = np.linalg.inv(poses[n]) @ poses[t]
+                ways[n] = _follow(depths[t], depths[n], motion)
+                apart.append(_misalignment(lifted[t], lifted[n], ways[n][1], depths[t], motion))
+        if len(ways) == 2:
+            (place, seen), (place_after, seen_after) = ways.values()
+            between = (_sample(errors[t - 1], place) + _sample(errors[t + 1], place_after)) / 2
+            off = np.abs(errors[t] - between)[seen & seen_after]
+            departures += float(off.sum(dtype=np.float64))
+            samples += off.size
+    if samples == 0:
+        raise InputError("no pixel is seen in three frames in a row")
+    return TemporalError(
+        departures / samples / mean,
+        float(np.nanmean(apart)),
+        float(np.abs(errors[valid]).mean()) / mean,
+        samples,
+    )
+
+
+def _misalignment(
+    here: FloatArray, there: FloatArray, seen: BoolArray, truth: DepthMap, motion: Any
+) -> float:
+    """Mean relative difference of depth carried from one frame to another and depth found there."""
+    points = unproject(here, _camera(truth)).astype(np.float64)
+    moved = points @ motion[:3, :3].T + motion[:3, 3]
+    seen = seen & (moved[..., 2] > 1e-3)
+    moved[~seen] = (0.0, 0.0, 1.0)
+    found = _sample(there, project(moved, _camera(truth)))
+    seen &= found > 0  # carried out of the picture
+    if not bool(seen.any()):
+        return float("nan")
+    return float((np.abs(moved[..., 2] - found)[seen] / found[seen]).mean())
 
 
 def _inverse(depth: DepthMap) -> FloatArray:
@@ -82,13 +123,13 @@ def _inverse(depth: DepthMap) -> FloatArray:
 def _follow(
     now: DepthMap, after: DepthMap, motion: NDArray[np.float64]
 ) -> tuple[FloatArray, BoolArray]:
-    """(H, W, 2) places (x, y) of this frame's pixels in the next frame; (H, W) whether seen there."""
+    """(H, W, 2) places (x, y) of a frame's pixels in another frame; (H, W) whether seen there."""
     points = unproject(now.values, _camera(now)).astype(np.float64)
     moved = points @ motion[:3, :3].T + motion[:3, 3]
     ahead = now.valid & (moved[..., 2] > 1e-3)
     moved[~ahead] = (0.0, 0.0, 1.0)
     place = project(moved, _camera(after))
-    inside = (place >= 0).all(-1) & (place <= np.array([now.width - 1, now.height - 1])).all(-1)
+    inside = ((place >= 0) & (place <= np.array([now.width - 1, now.height - 1]))).all(-1)
     # All four pixels around must lie on the surface, or the sample would mix front and back.
     seen: BoolArray = ahead & inside
     for dx in (0, 1):

@@ -1,7 +1,7 @@
 """Turn an exported network into int8, and measure whether it still says the same.
 
 * Post-training quantisation by NNCF, calibrated on real pictures. Matrix products and convolutions run
-  in int8; norms, softmax, the position grid and the last convolution stay float32.
+  in int8; norms, softmax and the position grid stay float32, and so do `FLOAT_PARTS`.
 * The result is OpenVINO's own format, `NAME.xml` with `NAME.bin` beside it (OpenVINO reads no single
   file with int8 weights except ONNX, and NNCF writes ONNX only through another runtime). The
   `ModelSpec` travels in the model's runtime info under `SPEC_KEY`.
@@ -11,7 +11,10 @@
 from __future__ import annotations
 
 import contextlib
+import io
+import logging
 import math
+import re
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -32,6 +35,12 @@ from sightline.weights.entry import Gate
 #: The gate: rank correlation at least, mean relative deviation at most.
 LEAST_SPEARMAN = 0.995
 LARGEST_DEVIATION = 0.03
+
+#: Layers that stay float32, by the names of their weights: the seam between encoder and head. DINOv2's
+#: features have a few channels a hundred times larger than the rest, and one scale for all of them
+#: rounds the rest away. Measured on a ViT-S with a head trained for a few minutes: 7.2 % deviation
+#: with the seam in int8, 2.0 % without, for a fortieth of the arithmetic.
+FLOAT_PARTS = re.compile(r"depth_head\.(projects|resize_layers|scratch\.layer\d_rn)\.")
 
 Pictures = Sequence[NDArray[np.uint8]]
 
@@ -59,17 +68,19 @@ def quantise(
     model = openvino.Core().read_model(onnx_path)
     spec = _spec_of(model, onnx_path)
     inputs = [batch for batch, _ in _inputs(pictures, spec, size)]
-    # NNCF reports its progress on stdout, which belongs to our results.
-    with contextlib.redirect_stdout(sys.stderr):
+    nncf.set_log_level(logging.ERROR)
+    # NNCF reports on stdout, which belongs to our results; without a terminal nobody reads it.
+    shown = sys.stderr if sys.stderr.isatty() else io.StringIO()
+    with contextlib.redirect_stdout(shown):
         quantised = nncf.quantize(
             model,
             nncf.Dataset(inputs),
             model_type=nncf.ModelType.TRANSFORMER,
             subset_size=len(inputs),
-            ignored_scope=nncf.IgnoredScope(names=[_last_convolution(model)]),
+            ignored_scope=nncf.IgnoredScope(names=_float_layers(model)),
         )
     quantised.set_rt_info(spec.to_json(), SPEC_KEY)
-    _save(quantised, out_path)
+    save_model(quantised, out_path)
 
 
 def gate(
@@ -157,22 +168,32 @@ def _spec_of(model: Any, path: str | Path) -> ModelSpec:
     return ModelSpec.from_json(model.get_rt_info(place).value)
 
 
-def _last_convolution(model: Any) -> str:
-    """Name the convolution that makes the depth itself: cheap, and every error in it is seen."""
-    names = [
-        op.get_friendly_name()
-        for op in model.get_ordered_ops()
-        if op.get_type_name() == "Convolution"
-    ]
-    return str(names[-1])
+def _float_layers(model: Any) -> list[str]:
+    """Name the convolutions to leave alone: `FLOAT_PARTS`, and the one that makes the depth itself.
+
+    The last one is cheap, and every error in it is seen.
+    """
+    kinds = ("Convolution", "GroupConvolution", "ConvolutionBackpropData")
+    layers = [op for op in model.get_ordered_ops() if op.get_type_name() in kinds]
+    kept = [op for op in layers[:-1] if FLOAT_PARTS.match(_weight_name(op))]
+    return [str(op.get_friendly_name()) for op in (*kept, layers[-1])]
 
 
-def _save(model: Any, path: Path) -> None:
+def _weight_name(layer: Any) -> str:
+    """Return the name of a layer's weights, looking through casts and reshapes."""
+    node = layer.input_value(1).get_node()
+    while node.get_type_name() != "Constant" and node.get_input_size() > 0:
+        node = node.input_value(0).get_node()
+    return str(node.get_friendly_name())
+
+
+def save_model(model: Any, path: Path) -> None:
     """Write `.bin`, then `.xml`: whoever sees the new `.xml` finds the right weights beside it."""
     import openvino
 
     weights = path.with_suffix(".bin")
-    with atomic_path(weights) as new_weights, atomic_path(path) as new_graph:
+    # The inner one is renamed first.
+    with atomic_path(path) as new_graph, atomic_path(weights) as new_weights:
         with tempfile.TemporaryDirectory(dir=path.parent) as folder:
             made = Path(folder) / path.name
             openvino.save_model(model, made, compress_to_fp16=False)

@@ -1,7 +1,7 @@
 """Depth of a whole video: read, estimate, steady, write, one frame at a time.
 
-Memory does not grow with length. All results of a video appear together at its end, or, after an
-error or Ctrl-C, not at all.
+Memory does not grow with length. The results of a video appear at its end; an error or Ctrl-C half
+way leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray

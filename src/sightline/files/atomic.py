@@ -27,10 +27,12 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         # Unlike tempfile's, this file has the mode that any other new file would have.
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        mode = temporary.stat().st_mode
     except OSError as error:
         raise _explain(error, path) from error
     try:
         yield temporary
+        temporary.chmod(mode)  # some writers (safetensors) make a private file of their own
         temporary.replace(path)
     except OSError as error:
         raise _explain(error, path) from error

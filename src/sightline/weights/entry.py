@@ -15,7 +15,7 @@ Purpose = Literal[
 
 #: How the file has to be read. `torch` files are unpickled with weights only, `numpy-pickle` files
 #: with an unpickler that knows numpy arrays and nothing else.
-Format = Literal["onnx", "safetensors", "torch", "tflite", "numpy-pickle", "gguf"]
+Format = Literal["onnx", "openvino", "safetensors", "torch", "tflite", "numpy-pickle", "gguf"]
 
 
 @dataclass(frozen=True, slots=True)

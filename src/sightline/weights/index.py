@@ -4,10 +4,12 @@
 {"default": "tiny",
  "models": [{"name": "tiny", "file": "tiny.onnx", "bytes": 1, "sha256": "…", "summary": "…",
              "licence": "Apache-2.0", "trained_on": "…", "aliases": [], "spec": {},
-             "int8_gate": null, "history": [{"sha256": "…", "note": "…"}]}]}
+             "int8_gate": null, "parts": [], "history": [{"sha256": "…", "note": "…"}]}]}
 ```
 
-The command that trains or exports a model calls `record`, so sizes and checksums are never typed.
+`parts` are files that belong to the model beside `file` (the `.bin` of OpenVINO's own format), each
+with its checksum. The command that trains or exports a model calls `record`, so sizes and checksums
+are never typed.
 """
 
 from __future__ import annotations
@@ -64,7 +66,8 @@ def record(
 
     Args:
         name: what users call it.
-        file: file name inside the folder; size and checksum are taken from it.
+        file: file name inside the folder; size and checksum are taken from it, and from the `.bin`
+            beside it if it is an `.xml`.
         spec: how to feed and to read it.
         summary: one line for the listing.
         trained_on: the data it has seen.
@@ -93,6 +96,7 @@ def record(
         "aliases": list(aliases),
         "spec": json.loads(spec.to_json()),
         "int8_gate": None if int8_gate is None else asdict(int8_gate),
+        "parts": _parts(path),
         "history": [*old.get("history", []), {"sha256": digest, "note": note}],
     }
     others = [other for other in index["models"] if other["name"] != name]
@@ -100,6 +104,18 @@ def record(
     if default or index["default"] is None:
         index["default"] = name
     write_text(folder / INDEX, json.dumps(index, indent=1, ensure_ascii=False) + "\n")
+
+
+def _parts(path: Path) -> list[dict[str, Any]]:
+    """Describe the files without which `path` is of no use."""
+    if path.suffix != ".xml":
+        return []
+    weights = path.with_suffix(".bin")
+    if not weights.is_file():
+        raise InputError("no such model file", path=weights)
+    return [
+        {"file": weights.name, "bytes": weights.stat().st_size, "sha256": file_sha256(weights)}
+    ]
 
 
 def _read(folder: Path) -> dict[str, Any]:
@@ -130,7 +146,7 @@ def _entry(model: dict[str, Any], default: str | None) -> Entry:
         sha256=model["sha256"],
         trained_on=model["trained_on"],
         source=Embedded(model["file"]),
-        format="onnx",
+        format="onnx" if model["file"].endswith(".onnx") else "openvino",
         spec=ModelSpec(**model["spec"]),
         int8_gate=None if gate is None else Gate(**gate),
         aliases=("default", *aliases) if model["name"] == default else aliases,

@@ -1,0 +1,144 @@
+"""Rendered scenes: exact depth, true poses, the same bytes for the same seed."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from sightline.errors import InputError
+from sightline.geometry import project, unproject
+from sightline.scenes.clip import ROOM, look_at, path_pose, room, room_clip, slanted_plane
+from sightline.scenes.meshes import box, column, merge, quad
+from sightline.scenes.render import render
+from sightline.scenes.textures import fractal_noise, texture, value_noise
+from sightline.types import Camera
+
+
+@pytest.fixture(scope="module")
+def clip():
+    return list(room_clip(6, width=160, height=120, seed=1))
+
+
+def test_frames_are_whole_and_lit(clip):
+    for frame in clip:
+        assert frame.pixels.shape == (120, 160, 3)
+        assert frame.pixels.dtype == np.uint8
+        assert frame.depth.valid.all(), "a closed room has no holes"
+        assert frame.depth.values.min() > 0.1
+        assert frame.depth.values.max() < np.linalg.norm(ROOM)
+        assert 40 < frame.pixels.mean() < 220
+        assert frame.pixels.std() > 15, "a network needs something to look at"
+        assert (frame.pixels == 255).mean() < 0.02
+
+
+def test_the_camera_moves_at_walking_pace(clip):
+    steps = [np.linalg.norm(b.pose[:3, 3] - a.pose[:3, 3]) for a, b in pairwise(clip)]
+    assert min(steps) > 0
+    assert max(steps) < 1.5 / 24
+    for seconds in np.linspace(0, 60, 200):
+        pose = path_pose(seconds, 3)
+        np.testing.assert_allclose(pose[:3, :3] @ pose[:3, :3].T, np.eye(3), atol=1e-12)
+        assert np.linalg.det(pose[:3, :3]) == pytest.approx(1)
+        assert abs(pose[0, 3]) < ROOM[0] / 2
+        assert -ROOM[1] < pose[1, 3] < 0
+        assert abs(pose[2, 3]) < ROOM[2] / 2
+
+
+def test_depth_and_poses_agree(clip):
+    """A surface point of one frame lies where depth and pose of another frame say."""
+    first, last = clip[0], clip[-1]
+    points = unproject(first.depth.values, first.camera).reshape(-1, 3).astype(np.float64)
+    motion = np.linalg.inv(last.pose) @ first.pose
+    moved = points @ motion[:3, :3].T + motion[:3, 3]
+    place = project(moved, last.camera)
+    x, y = np.round(place).astype(int).T
+    inside = (x >= 0) & (x < 160) & (y >= 0) & (y < 120)
+    seen = last.depth.values[y[inside], x[inside]]
+    off = np.abs(seen - moved[inside, 2]) / moved[inside, 2]
+    assert inside.mean() > 0.7
+    assert np.median(off) < 0.005
+    assert (off < 0.03).mean() > 0.9  # the rest is hidden by then
+
+
+def test_same_seed_same_bytes(clip):
+    again = list(room_clip(2, width=160, height=120, seed=1))
+    for a, b in zip(clip[:2], again, strict=True):
+        assert a.pixels.tobytes() == b.pixels.tobytes()
+        assert a.depth.values.tobytes() == b.depth.values.tobytes()
+    other = next(iter(room_clip(1, width=160, height=120, seed=2)))
+    assert np.abs(other.depth.values - clip[0].depth.values).mean() > 0.1
+
+
+def test_supersampling_changes_colour_only():
+    camera = Camera.from_fov(70, 64, 48)
+    scene, pose = room(0), path_pose(0.0, 0)
+    plain, fine = (render(scene, camera, pose, supersample=n) for n in (1, 3))
+    assert plain.depth.values.tobytes() == fine.depth.values.tobytes()
+    assert np.abs(plain.pixels.astype(int) - fine.pixels).mean() < 12
+    assert (plain.pixels != fine.pixels).any()
+
+
+def test_slanted_plane_has_linear_disparity():
+    camera = Camera.from_fov(60, 80, 60)
+    frame = slanted_plane(camera, slope=(0.3, 0.5), distance=3.0)
+    points = unproject(frame.depth.values, camera).astype(np.float64)
+    expected = 3.0 + 0.3 * points[..., 0] - 0.5 * points[..., 1]
+    np.testing.assert_allclose(frame.depth.values, expected, rtol=1e-4)
+    disparity = 1 / frame.depth.values.astype(np.float64)
+    np.testing.assert_allclose(np.diff(disparity, 2, axis=1), 0, atol=1e-6)
+
+
+def test_looking_at_something_puts_it_in_the_middle():
+    pose = look_at([1.0, -1.5, -2.0], [0.3, -0.4, 3.0], roll=10.0)
+    seen = np.linalg.inv(pose) @ [0.3, -0.4, 3.0, 1.0]
+    np.testing.assert_allclose(seen[:2], 0, atol=1e-12)
+    assert seen[2] > 0
+    up = np.linalg.inv(look_at([0, -1, 0], [0, -1, 5]))[:3, :3] @ [0, -1, 0]
+    np.testing.assert_allclose(up, [0, -1, 0], atol=1e-12)
+
+
+def test_meshes_have_the_sizes_asked_for():
+    cube = box([1, 2, 3], [0.5, 1.0, 2.0], 4, yaw=30)
+    assert (len(cube.vertices), len(cube.faces)) == (24, 12)
+    assert (cube.material == 4).all()
+    np.testing.assert_allclose(cube.vertices.mean(0), [1, 2, 3], atol=1e-12)
+    a, b, c = (cube.vertices[cube.faces[:, i]] for i in range(3))
+    area = np.linalg.norm(np.cross(b - a, c - a), axis=1).sum() / 2
+    assert area == pytest.approx(2 * (0.5 * 1 + 0.5 * 2 + 1 * 2))
+    post = column([0, 0, 0], 0.2, 3.0, 1, sectors=64)
+    assert post.vertices[:, 1].min() == -3
+    np.testing.assert_allclose(np.hypot(post.vertices[:, 0], post.vertices[:, 2]), 0.2)
+    both = merge([cube, quad([0, 0, 0], [1, 0, 0], [0, 1, 0], 7)])
+    assert both.faces.max() == 27
+    assert set(both.material) == {4, 7}
+    np.testing.assert_allclose(np.linalg.norm(both.normals(), axis=1), 1)
+
+
+@pytest.mark.parametrize("name", ["plaster", "checker", "brick", "planks", "cloth"])
+def test_textures_vary_and_stay_in_range(name):
+    rng = np.random.default_rng(0)
+    u, v = rng.uniform(-5, 5, (2, 4000))
+    tint = np.array([0.8, 0.6, 0.4], np.float32)
+    colours = texture(name, u, v, seed=3, tint=tint)
+    assert colours.shape == (4000, 3)
+    assert 0 <= colours.min() <= colours.max() <= 1
+    assert colours[:, 0].std() > 0.02
+    np.testing.assert_array_equal(colours, texture(name, u, v, seed=3, tint=tint))
+    assert not np.array_equal(colours, texture(name, u, v, seed=4, tint=tint))
+
+
+def test_noise_is_smooth_and_spread():
+    x = np.linspace(-20, 20, 4001, dtype=np.float32)
+    noise = value_noise(x, 0 * x + np.float32(0.3), 5)
+    assert np.abs(np.diff(noise)).max() < 0.03
+    assert noise.min() < 0.2
+    assert noise.max() > 0.8
+    rough = fractal_noise(x, x, 5)
+    assert 0 <= rough.min() <= rough.max() <= 1
+
+
+def test_bad_clips_are_refused():
+    with pytest.raises(InputError, match="needs frames"):
+        next(room_clip(0))
