@@ -26,11 +26,7 @@ from sightline.files.pictures import read_picture
 from sightline.weights.index import embedded_folder, record
 
 SUMMARY = "our compact student, 3.6 M parameters: any photograph, offline"
-TRAINED_ON = (
-    "1,171 colour+depth pairs (mostly NYU Depth V2) and 2,790 photographs labelled by "
-    "TCMonoDepth-small; ImageNet start. The weights are ours; most of the pictures' own terms are "
-    "for research"
-)
+TRAINED_ON = "1,171 RGB-D pairs (most NYU), 2,790 labelled photographs"
 
 
 def main() -> None:

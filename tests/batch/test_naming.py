@@ -98,3 +98,13 @@ def test_no_two_results_ever_meet(files, flat, save):
     paths = [str(path).casefold() for job in jobs for path in job.paths]
     assert len(paths) == len(set(paths)) == len(files) * len(save)
     assert len({job.key for job in jobs}) == len(jobs)
+
+
+def test_a_video_is_not_saved_frame_by_frame_unless_asked_for():
+    clip = Source(Path("clip.mp4"), Path("clip.mp4"), is_video=True)
+    picture = Source(Path("a.jpg"), Path("a.jpg"), is_video=False)
+    video, still = plan([clip, picture], Path("out"))
+    assert [kind for kind, _ in video.outputs] == ["png", "color"]
+    assert [kind for kind, _ in still.outputs] == ["npz", "color"]
+    (asked,) = plan([clip], Path("out"), ("npz",))
+    assert [kind for kind, _ in asked.outputs] == ["npz"]

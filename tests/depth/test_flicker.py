@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sightline.depth.flicker import temporal_error
+from sightline.depth.flicker import temporal_alignment_error
 from sightline.errors import InputError
 from sightline.geometry import unproject
 from sightline.scenes.clip import room_clip
@@ -18,7 +18,7 @@ def clip():
 
 
 def measure(clip, predictions):
-    return temporal_error(predictions, [f.depth for f in clip], [f.pose for f in clip])
+    return temporal_alignment_error(predictions, [f.depth for f in clip], [f.pose for f in clip])
 
 
 def disparities(clip):
@@ -73,7 +73,7 @@ def test_noise_is_flicker(clip):
 
 def test_bad_input(clip):
     with pytest.raises(InputError, match="at least three"):
-        temporal_error([np.ones((4, 4))], [clip[0].depth], [clip[0].pose])
+        temporal_alignment_error([np.ones((4, 4))], [clip[0].depth], [clip[0].pose])
     bare = [DepthMap(f.depth.values, Kind.METRIC_DEPTH) for f in clip]
     with pytest.raises(InputError, match="needs its camera"):
-        temporal_error(disparities(clip), bare, [f.pose for f in clip])
+        temporal_alignment_error(disparities(clip), bare, [f.pose for f in clip])

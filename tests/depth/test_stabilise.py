@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sightline
-from sightline.depth.flicker import temporal_error
+from sightline.depth.flicker import temporal_alignment_error
 from sightline.depth.motion import Step
 from sightline.depth.stabilise import StabiliseConfig, Stabiliser
 from sightline.errors import InputError
@@ -21,7 +21,7 @@ SIZE = (160, 120)
 
 @pytest.fixture(scope="module", params=[0, 1])
 def clip(request):
-    return list(room_clip(36, width=SIZE[0], height=SIZE[1], seed=request.param))
+    return list(room_clip(24, width=SIZE[0], height=SIZE[1], seed=request.param))
 
 
 def corrupted(clip, *, scale=0.2, shift=0.2, noise=0.0, seed=0):
@@ -46,7 +46,7 @@ def steadied(clip, maps, config=None):
 
 
 def measure(clip, maps):
-    return temporal_error(maps, [f.depth for f in clip], [f.pose for f in clip])
+    return temporal_alignment_error(maps, [f.depth for f in clip], [f.pose for f in clip])
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.1])
@@ -94,7 +94,7 @@ def test_edges_stay_sharp(clip):
 def test_scale_does_not_drift_over_a_long_clip():
     """With one-sided least squares the scale would shrink every frame; it must not."""
     frames = list(room_clip(12, width=96, height=72, seed=2))
-    there_and_back = (frames + frames[::-1]) * 8
+    there_and_back = (frames + frames[::-1]) * 5
     rng = np.random.default_rng(0)
     stabiliser = Stabiliser()
     scales = []
@@ -105,7 +105,7 @@ def test_scale_does_not_drift_over_a_long_clip():
             DepthMap(noisy.astype(np.float32), Kind.RELATIVE_DISPARITY), frame.pixels
         )
         scales.append(result.scale)
-    assert len(scales) == 192
+    assert len(scales) == 120
     assert 0.8 < np.median(scales[-48:]) < 1.25
 
 
@@ -193,20 +193,22 @@ def test_bad_input(clip):
 
 
 def test_flicker_of_the_embedded_model_is_halved(clip):
-    """The real network: against each frame stretched from its least to its greatest value.
+    """The real network, against each frame stretched from its least to its greatest value.
 
-    That is how the authors' own video script shows it (spec §1.10); the plain network output is
-    measured too.
+    That is how the authors' own video script shows it; the network's plain output is held against it
+    too.
     """
     embedded = Path(sightline.__file__).parent / "weights" / "embedded"
     if not list(embedded.glob("*.onnx")):
         pytest.skip("no embedded model is here yet (src/sightline/weights/embedded/*.onnx)")
-    estimator = sightline.load("default")
+    estimator = sightline.load("default", threads=1)
     raw = [estimator.infer(frame.pixels).values for frame in clip]
     stretched = [(d - d.min()) / (d.max() - d.min()) for d in raw]
     steady = [r.depth.values for r in steadied(clip, raw)]
     base, plain, after = (measure(clip, maps) for maps in (stretched, raw, steady))
-    print(f"flicker: stretched {base.flicker:.4f}, raw {plain.flicker:.4f}, {after.flicker:.4f}")
+    for name, result in (("stretched", base), ("network", plain), ("steadied", after)):
+        print(f"{name}: {result}")
     assert after.flicker < base.flicker / 2
-    assert after.flicker < plain.flicker
+    assert after.flicker < plain.flicker / 2
+    assert after.alignment < min(base.alignment, plain.alignment)
     assert after.error < 1.1 * base.error

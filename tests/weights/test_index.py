@@ -86,7 +86,8 @@ def test_the_weights_beside_a_graph_are_measured_too(tmp_path: Path):
     (model,) = json.loads((tmp_path / INDEX).read_text())["models"]
     digest = hashlib.sha256(b"weights").hexdigest()
     assert model["parts"] == [{"file": "a.bin", "bytes": 7, "sha256": digest}]
-    assert embedded_entries(tmp_path)[0].format == "openvino"
+    (entry,) = embedded_entries(tmp_path)
+    assert (entry.format, entry.bytes, entry.parts_bytes) == ("openvino", 5, 7)
 
 
 def test_missing_files_and_broken_indices_are_told(tmp_path: Path):

@@ -34,6 +34,11 @@ PICTURE_ENDINGS: dict[Format, str] = {
 VIDEO_FORMATS: dict[Format, VideoFormat] = {"npz": "npz", "png": "ffv1", "color": "color"}
 
 
+#: What is saved when nothing is asked for. A video's frames as npz would fill a disk unasked.
+PICTURE_DEFAULT: tuple[Format, ...] = ("npz", "color")
+VIDEO_DEFAULT: tuple[Format, ...] = ("png", "color")
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """One input and the files to make of it.
@@ -59,7 +64,7 @@ class Job:
 def plan(
     sources: Sequence[Source],
     out: Path,
-    save: Sequence[Format],
+    save: Sequence[Format] | None = None,
     own: AbstractSet[Path] = frozenset(),
 ) -> list[Job]:
     """Give every source its output files, no two of which are the same.
@@ -67,7 +72,7 @@ def plan(
     Args:
         sources: what to work on.
         out: folder of the results.
-        save: formats.
+        save: formats; None for the defaults of pictures and videos.
         own: places of results of an earlier run, which may be replaced.
     """
     inputs = {_fold(source.path) for source in sources}
@@ -94,7 +99,9 @@ def plan(
     return jobs
 
 
-def _job(source: Source, name: Path, out: Path, save: Sequence[Format]) -> Job:
+def _job(source: Source, name: Path, out: Path, save: Sequence[Format] | None) -> Job:
+    if save is None:
+        save = VIDEO_DEFAULT if source.is_video else PICTURE_DEFAULT
     endings = dict(PICTURE_ENDINGS)
     if source.is_video:
         endings |= {kind: VIDEO_ENDINGS[form] for kind, form in VIDEO_FORMATS.items()}

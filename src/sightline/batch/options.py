@@ -56,7 +56,8 @@ class DepthOptions:
         size: shorter side of the network's input in pixels; default: what the model was made for.
         save: files to write, separated by commas: npz (all fields), png (16 bit), exr (float),
             color (picture with legend), ply (points), glb (mesh). Of a video: npz (a folder of
-            frames), png (16-bit lossless video), color (video).
+            frames), png (16-bit lossless video), color (video). Default: npz,color; of a video
+            png,color.
         fov: horizontal field of view in degrees; overrides what the picture says of its lens.
         tiles: also look at overlapping tiles, for detail in large pictures (slower).
         sigma: also estimate each pixel's uncertainty (slower).
@@ -77,9 +78,9 @@ class DepthOptions:
     model: str = "default"
     size: int | None = None
     save: Annotated[
-        tuple[Format, ...],
-        Parameter(converter=_comma_list, n_tokens=1, show_choices=False, show_default=",".join),
-    ] = ("npz", "color")
+        tuple[Format, ...] | None,
+        Parameter(converter=_comma_list, n_tokens=1, show_choices=False),
+    ] = None
     fov: float | None = None
     tiles: Flag = False
     sigma: Flag = False
@@ -101,6 +102,8 @@ class DepthOptions:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise InputError(f"{name.replace('_', '-')} must be at least 1, got {value}")
+        if self.save is None:
+            return
         if not self.save:
             raise InputError("nothing to save", remedy=f"give --save {','.join(FORMATS)}")
         unknown = [name for name in self.save if name not in FORMATS]

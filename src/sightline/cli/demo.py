@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
-from importlib.resources import as_file, files
 from pathlib import Path
-
-PHOTO = "coffee.jpg"
 
 
 def demo(*, out: Path = Path("demo"), model: str = "default") -> int:
@@ -19,18 +16,18 @@ def demo(*, out: Path = Path("demo"), model: str = "default") -> int:
     from sightline.batch.options import DepthOptions
     from sightline.batch.run import prepare, run
     from sightline.cli.view import exhibit
+    from sightline.examples import example_photograph
     from sightline.report import write_page
 
     options = DepthOptions(model=model, save=("npz", "color", "glb"))
-    with as_file(files("sightline.examples") / PHOTO) as photo:
-        (job,) = prepare([photo], out, options)
-        with closing(run([job], out, options)) as outcomes:
-            for outcome in outcomes:
-                if outcome.failure is not None:
-                    raise outcome.failure
-        paths = dict(job.outputs)
-        page = out / "index.html"
-        write_page(page, [exhibit(paths["npz"])], title="Depth from one photograph")
+    (job,) = prepare([example_photograph()], out, options)
+    with closing(run([job], out, options)) as outcomes:
+        for outcome in outcomes:
+            if outcome.failure is not None:
+                raise outcome.failure
+    paths = dict(job.outputs)
+    page = out / "index.html"
+    write_page(page, [exhibit(paths["npz"])], title="Depth from one photograph")
     rows = (
         ("depth in colours", paths["color"]),
         ("the numbers", paths["npz"]),

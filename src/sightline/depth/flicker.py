@@ -51,7 +51,7 @@ class TemporalError:
     samples: int
 
 
-def temporal_error(
+def temporal_alignment_error(
     predictions: Sequence[NDArray[np.float32]],
     truths: Sequence[DepthMap],
     poses: Sequence[NDArray[np.float64]],

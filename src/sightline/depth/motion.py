@@ -95,10 +95,11 @@ def follow(before: View, now: View) -> Motion:
 def places(flow: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
     """(h, w, 2) places (x, y) that a flow points to, and (h, w) whether they lie in the picture."""
     height, width = flow.shape[:2]
-    rows, columns = np.mgrid[0:height, 0:width].astype(np.float32)
-    place = flow + np.stack([columns, rows], axis=-1)
-    last = np.array([width - 1, height - 1], np.float32)
-    inside = ((place >= 0) & (place <= last)).all(-1)
+    place = flow.copy()
+    x, y = place[..., 0], place[..., 1]
+    x += np.arange(width, dtype=np.float32)
+    y += np.arange(height, dtype=np.float32)[:, None]
+    inside = (x >= 0) & (x <= width - 1) & (y >= 0) & (y <= height - 1)
     return place, inside
 
 
@@ -106,8 +107,8 @@ def enlarge(flow: FloatArray, size: tuple[int, int]) -> FloatArray:
     """Scale a flow to pictures of `size` (H, W): more pixels, and longer ways in pixels."""
     height, width = size
     ratio = np.array([width / flow.shape[1], height / flow.shape[0]], np.float32)
-    bigger = cv2.resize(flow, (width, height), interpolation=cv2.INTER_LINEAR)
-    return np.asarray(bigger * ratio, np.float32)
+    bigger: FloatArray = cv2.resize(flow * ratio, (width, height), interpolation=cv2.INTER_LINEAR)
+    return bigger
 
 
 def _fine(grey: FloatArray) -> FloatArray:

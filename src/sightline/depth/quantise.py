@@ -79,6 +79,7 @@ def quantise(
             subset_size=len(inputs),
             ignored_scope=nncf.IgnoredScope(names=_float_layers(model)),
         )
+    _forget_run(quantised)
     quantised.set_rt_info(spec.to_json(), SPEC_KEY)
     save_model(quantised, out_path)
 
@@ -185,6 +186,18 @@ def _weight_name(layer: Any) -> str:
     while node.get_type_name() != "Constant" and node.get_input_size() > 0:
         node = node.input_value(0).get_node()
     return str(node.get_friendly_name())
+
+
+def _forget_run(model: Any) -> None:
+    """Take out what differs between runs, so that the same weights and pictures give the same bytes.
+
+    OpenVINO numbers nameless operations through the life of a process, and NNCF notes some of them.
+    """
+    for index, op in enumerate(model.get_ordered_ops()):
+        if re.fullmatch(r"[A-Z]\w*_\d+(/.*)?", op.get_friendly_name()):
+            op.set_friendly_name(f"{op.get_type_name()}.{index}")
+    if model.has_rt_info("nncf"):
+        del model.rt_info["nncf"]
 
 
 def save_model(model: Any, path: Path) -> None:

@@ -152,8 +152,17 @@ class Stabiliser:
         if not bool(sure.any()):
             return steady
         usual = 1.4826 * float(np.median(np.abs(_thin(apart)[sure]))) + 1e-12
-        agreement = np.exp(-((apart / (self.config.agreement * usual)) ** 2))
-        return np.asarray(steady + self.config.memory * trust * agreement * apart, np.float32)
+        # Weight memory · trust / (1 + r²)², r being the difference over what is tolerated: a bell
+        # as good as Gauss's and much quicker on large frames. In place, for the same reason.
+        weight = apart * np.float32(1 / (self.config.agreement * usual))
+        weight *= weight
+        weight += 1
+        weight *= weight
+        np.divide(trust, weight, out=weight)
+        weight *= apart
+        weight *= np.float32(self.config.memory)
+        weight += steady
+        return weight
 
 
 def _carry(last: _Reference, motion: Motion) -> tuple[FloatArray, FloatArray]:

@@ -150,7 +150,8 @@ class Depth16VideoWriter:
 
     def _quantise(self, depth: DepthMap) -> NDArray[np.uint16]:
         """(H, W) uint16, 0 where not valid; opens a segment when the last one does not fit."""
-        known = depth.values[depth.valid]
+        whole = bool(depth.valid.all())
+        known = depth.values if whole else depth.values[depth.valid]
         if known.size == 0:
             return np.zeros(depth.values.shape, np.uint16)
         low, high = float(known.min()), float(known.max())
@@ -158,8 +159,16 @@ class Depth16VideoWriter:
             positive = depth.kind is not Kind.RELATIVE_DISPARITY or low >= 0
             self.segments.append(Segment.around(self.count, low, high, positive=positive))
         segment = self.segments[-1]
-        levels = (depth.values.astype(np.float64) - segment.offset) / segment.scale
-        return np.where(depth.valid, np.clip(np.rint(levels), 1, 65535), 0).astype(np.uint16)
+        # In double precision: a small range far from zero would drown in float32's rounding.
+        levels = depth.values.astype(np.float64)
+        levels -= segment.offset
+        levels *= 1 / segment.scale
+        levels += 0.5  # truncation then rounds to the nearest
+        np.clip(levels, 1, 65535, out=levels)
+        pixels = levels.astype(np.uint16)
+        if not whole:
+            pixels[~depth.valid] = 0
+        return pixels
 
     def _add_stream(self, container: OutputContainer, depth: DepthMap) -> VideoStream:
         # Version 3 with every frame a key frame and a checksum per slice: what archives use.

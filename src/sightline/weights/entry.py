@@ -54,6 +54,7 @@ class Entry:
         spec: how to feed and to read it, for depth networks that our engines run.
         int8_gate: for int8 models, how they passed the gate.
         aliases: other names it answers to.
+        parts_bytes: size in [B] of what belongs to the file and lies beside it.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Entry:
     spec: ModelSpec | None = None
     int8_gate: Gate | None = None
     aliases: tuple[str, ...] = ()
+    parts_bytes: int = 0
 
     @property
     def file(self) -> str:
@@ -79,9 +81,10 @@ class Entry:
     @property
     def size_text(self) -> str:
         """The size for people: `0.7 MB`, `97 MB`, `1.3 GB`."""
-        if self.bytes >= 1e9:
-            return f"{self.bytes / 1e9:.1f} GB"
-        return f"{self.bytes / 1e6:.{1 if self.bytes < 10e6 else 0}f} MB"
+        size = self.bytes + self.parts_bytes
+        if size >= 1e9:
+            return f"{size / 1e9:.1f} GB"
+        return f"{size / 1e6:.{1 if size < 10e6 else 0}f} MB"
 
     @property
     def cache_name(self) -> str:

@@ -113,9 +113,7 @@ def _parts(path: Path) -> list[dict[str, Any]]:
     weights = path.with_suffix(".bin")
     if not weights.is_file():
         raise InputError("no such model file", path=weights)
-    return [
-        {"file": weights.name, "bytes": weights.stat().st_size, "sha256": file_sha256(weights)}
-    ]
+    return [{"file": weights.name, "bytes": weights.stat().st_size, "sha256": file_sha256(weights)}]
 
 
 def _read(folder: Path) -> dict[str, Any]:
@@ -150,4 +148,5 @@ def _entry(model: dict[str, Any], default: str | None) -> Entry:
         spec=ModelSpec(**model["spec"]),
         int8_gate=None if gate is None else Gate(**gate),
         aliases=("default", *aliases) if model["name"] == default else aliases,
+        parts_bytes=sum(part["bytes"] for part in model["parts"]),
     )

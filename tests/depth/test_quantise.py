@@ -1,0 +1,128 @@
+"""int8 stays close to float32 where it should, and the gate says when it does not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from skimage import data
+
+from sightline.depth.engines.openvino import OpenVinoEngine
+from sightline.depth.export import export_onnx
+from sightline.depth.quantise import compare, gate, quantise
+from sightline.depth.spec import ModelSpec
+from sightline.errors import InputError
+
+SPEC = ModelSpec("vits", size=112)
+
+
+@pytest.fixture(scope="module")
+def pictures():
+    """Real photographs: two to calibrate on, one held out."""
+    return [np.asarray(picture) for picture in (data.astronaut(), data.coffee(), data.chelsea())]
+
+
+@pytest.fixture(scope="module")
+def folder(random_vit, pictures, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("int8")
+    export_onnx(random_vit(seed=1), SPEC, folder / "float.onnx")
+    quantise(folder / "float.onnx", pictures[:2], folder / "int8.xml")
+    return folder
+
+
+class Spoilt:
+    """An engine that adds noise to another's answer."""
+
+    name, device, fixed_hw = "spoilt", "CPU", None
+
+    def __init__(self, engine, share):
+        self.engine, self.share = engine, share
+
+    def run(self, batch):
+        values = self.engine.run(batch)
+        noise = np.random.default_rng(0).normal(0, 1, values.shape)
+        return (values + self.share * values.mean() * noise).astype(np.float32)
+
+
+def test_int8_is_int8_and_passes_the_gate(folder, pictures):
+    import openvino
+
+    model = openvino.Core().read_model(folder / "int8.xml")
+    operations = [op.get_type_name() for op in model.get_ops()]
+    assert operations.count("FakeQuantize") > 20
+    engine = OpenVinoEngine(folder / "int8.xml", threads=1)
+    assert engine.spec == SPEC
+    verdict = gate(folder / "float.onnx", engine, pictures[2:])
+    assert verdict.passed
+    assert verdict.spearman >= 0.995
+    assert 0 < verdict.relative_deviation <= 0.03
+    assert verdict.pictures == 1
+
+
+def test_int8_runs_at_other_sizes(folder, pictures):
+    assert gate(folder / "float.onnx", folder / "int8.xml", pictures[2:], size=70).passed
+
+
+def test_the_gate_stops_a_broken_candidate(folder, pictures):
+    engine = OpenVinoEngine(folder / "float.onnx", threads=1)
+    same = gate(engine, engine, pictures[2:])
+    assert (same.spearman, same.relative_deviation, same.passed) == (pytest.approx(1), 0.0, True)
+    broken = gate(engine, Spoilt(engine, 0.2), pictures[2:])
+    assert not broken.passed
+    assert broken.relative_deviation > 0.03
+
+
+def test_the_seam_and_the_last_convolution_stay_float(folder):
+    """Nothing between encoder and head is rounded: no quantiser feeds a layer of `FLOAT_PARTS`."""
+    import openvino
+
+    from sightline.depth.quantise import FLOAT_PARTS, _weight_name
+
+    model = openvino.Core().read_model(folder / "int8.xml")
+    kinds = ("Convolution", "ConvolutionBackpropData")
+    layers = [op for op in model.get_ordered_ops() if op.get_type_name() in kinds]
+    feeds = {_weight_name(op): op.input_value(0).get_node().get_type_name() for op in layers}
+    seam = {name: kind for name, kind in feeds.items() if FLOAT_PARTS.match(name)}
+    assert len(seam) == 4 + 3 + 4
+    assert "FakeQuantize" not in seam.values()
+    assert list(feeds.values())[-1] != "FakeQuantize"
+    assert "FakeQuantize" in feeds.values()
+
+
+def test_same_weights_and_pictures_same_bytes(folder, pictures, tmp_path):
+    quantise(folder / "float.onnx", pictures[:2], tmp_path / "int8.xml")
+    for suffix in (".xml", ".bin"):
+        first = (folder / "int8").with_suffix(suffix).read_bytes()
+        assert (tmp_path / "int8").with_suffix(suffix).read_bytes() == first
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["int8.bin", "int8.xml"]
+
+
+@given(st.floats(0.5, 1.5), st.integers(0, 5))
+def test_deviation_is_what_scaling_by_a_factor_gives(factor, seed):
+    values = np.random.default_rng(seed).uniform(1, 5, (6, 7)).astype(np.float32)
+    spearman, deviation = compare(values, values * np.float32(factor))
+    assert spearman == pytest.approx(1)
+    assert deviation == pytest.approx(abs(factor - 1), abs=1e-5)
+
+
+def test_flat_and_infinite_maps_rank_nothing():
+    ramp = np.arange(12, dtype=np.float32).reshape(3, 4)
+    assert compare(ramp, np.ones_like(ramp))[0] == 0
+    assert compare(np.zeros_like(ramp), ramp) == (0.0, np.inf)
+    assert compare(ramp, np.full_like(ramp, np.inf)) == (0.0, np.inf)
+    assert compare(ramp, -ramp)[0] == pytest.approx(-1)
+
+
+def test_what_cannot_work_is_said(folder, conv_onnx, make_onnx, pictures, tmp_path):
+    with pytest.raises(InputError, match=r"name it .xml"):
+        quantise(conv_onnx, pictures, tmp_path / "x.onnx")
+    with pytest.raises(InputError, match="pictures to calibrate on"):
+        quantise(conv_onnx, [], tmp_path / "x.xml")
+    with pytest.raises(InputError, match="pictures to judge by"):
+        gate(conv_onnx, conv_onnx, [])
+    bare = make_onnx(tmp_path / "bare.onnx", None)
+    with pytest.raises(InputError, match="carries no description"):
+        quantise(bare, pictures, tmp_path / "x.xml")
+    with pytest.raises(InputError, match="description"):
+        gate(bare, bare, pictures[:1])
