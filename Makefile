@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test slow lint types docs bench clean
+.PHONY: help demo test browser slow lint types docs bench clean
 
 help:  ## Say what each target does
 	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 8
@@ -25,8 +25,13 @@ $(VENV)/.docs: $(VENV)/.dev
 demo: $(VENV)/.core  ## Depth of a real photograph with the embedded model; prints where to look
 	$(BIN)/sightline demo --out demo
 
-test: lint types  ## Everything a change must pass
+test: lint types browser  ## Everything a change must pass
 	$(BIN)/pytest -n 2 -m "not slow"
+
+# The page is tested in a real browser. Without root or Debian those tests skip and say so.
+browser:
+	@command -v chromium >/dev/null || (apt-get update -qq && apt-get install -qq -y chromium >/dev/null) \
+	  || echo "Chromium could not be installed: the tests of the page will skip"
 
 slow: $(VENV)/.dev  ## The few checks that take longer
 	$(BIN)/pytest -m slow
