@@ -44,7 +44,7 @@ types: $(VENV)/.dev  ## Types, strictly
 	$(BIN)/mypy
 
 docs: $(VENV)/.docs  ## The site, strictly: every link must hold
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 bench: $(VENV)/.dev  ## Speed side by side with transformers
 	$(BIN)/python benchmarks/depth.py
