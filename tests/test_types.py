@@ -134,3 +134,18 @@ def test_input_error_is_one_line_and_survives_a_pickle():
     )
     assert str(error) == "a.jpg: is empty; fetch it again"
     assert error.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: DepthMap("a", Kind.METRIC_DEPTH),
+        lambda: DepthMap(np.ones((2, 2)), "zz"),
+        lambda: DepthMap([[1, 2], [3]], Kind.METRIC_DEPTH),
+        lambda: Points("a"),
+        lambda: Points(np.ones((1, 3)), rgb=[["x", 1, 2]]),
+    ],
+)
+def test_what_is_no_array_or_kind_is_the_callers_mistake(make):
+    with pytest.raises(InputError, match=r"must be an array|not a valid Kind"):
+        make()

@@ -65,6 +65,14 @@ class CameraSource(StrEnum):
     ASSUMED = "assumed"
 
 
+def _array(values: ArrayLike, dtype: type, what: str) -> NDArray[Any]:
+    """Convert to an array of `dtype`; what cannot be one is the caller's mistake."""
+    try:
+        return np.asarray(values, dtype=dtype)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{what} must be an array of numbers ({error})") from error
+
+
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:
     """Return a read-only view, leaving the caller's own array writable."""
     view = array.view()
@@ -180,13 +188,15 @@ class DepthMap:
     source: str = ""
 
     def __post_init__(self) -> None:
-        given: ArrayLike = self.values
-        values = np.asarray(given, dtype=np.float32)
+        values = _array(self.values, np.float32, "depth values")
         if values.ndim != 2 or values.size == 0:
             raise InputError(f"depth values must be H×W, got shape {values.shape}")
-        kind = Kind(self.kind)
+        try:
+            kind = Kind(self.kind)
+        except ValueError as error:
+            raise InputError(f"{error}", remedy=f"use {', '.join(Kind)}") from error
         finite = np.isfinite(values)
-        valid = finite if self.valid is None else np.asarray(self.valid, dtype=np.bool_)
+        valid = finite if self.valid is None else _array(self.valid, np.bool_, "valid mask")
         if valid.shape != values.shape:
             raise InputError(f"valid mask is {valid.shape}, values are {values.shape}")
         valid = valid & finite
@@ -197,7 +207,7 @@ class DepthMap:
         values = np.where(valid, values, np.float32(0))
         sigma = None
         if self.sigma is not None:
-            sigma = np.asarray(self.sigma, dtype=np.float32)
+            sigma = _array(self.sigma, np.float32, "sigma")
             if sigma.shape != values.shape:
                 raise InputError(f"sigma is {sigma.shape}, values are {values.shape}")
             if bool((sigma[valid] < 0).any()) or not bool(np.isfinite(sigma[valid]).all()):
@@ -272,19 +282,19 @@ class Points:
     faces: NDArray[np.int32] | None = None
 
     def __post_init__(self) -> None:
-        xyz = np.asarray(self.xyz, dtype=np.float32)
+        xyz = _array(self.xyz, np.float32, "points")
         if xyz.ndim != 2 or xyz.shape[1] != 3 or not np.isfinite(xyz).all():
             raise InputError(f"points must be N×3 and finite, got shape {xyz.shape}")
         if self.unit not in ("m", ""):
             raise InputError(f"unit of points is 'm' or '', got {self.unit!r}")
         object.__setattr__(self, "xyz", _frozen(xyz))
         if self.rgb is not None:
-            rgb = np.asarray(self.rgb, dtype=np.uint8)
+            rgb = _array(self.rgb, np.uint8, "colours")
             if rgb.shape != xyz.shape:
                 raise InputError(f"colours are {rgb.shape}, points are {xyz.shape}")
             object.__setattr__(self, "rgb", _frozen(rgb))
         if self.faces is not None:
-            faces = np.asarray(self.faces, dtype=np.int32)
+            faces = _array(self.faces, np.int32, "faces")
             inside = faces.size == 0 or (faces.min() >= 0 and faces.max() < len(xyz))
             if faces.ndim != 2 or faces.shape[1] != 3 or not inside:
                 raise InputError(f"faces must be M×3 indices of points, got shape {faces.shape}")
