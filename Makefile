@@ -18,7 +18,7 @@ $(VENV)/.dev: $(VENV)/.core
 	$(PIP) -e '.[dev]'
 	@touch $@
 
-$(VENV)/.docs: $(VENV)/.dev
+$(VENV)/.docs: $(VENV)/.core
 	$(PIP) -e '.[docs]'
 	@touch $@
 

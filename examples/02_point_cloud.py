@@ -24,4 +24,4 @@ write_points("photo.ply", cloud)
 
 unit = mesh.unit or "no unit (relative depth)"
 print(f"{len(mesh)} points, {len(mesh.faces)} triangles, {unit}")
-print(f"{depth.values.size - len(cloud)} pixels at edges left out of the cloud")
+print(f"{1 - len(cloud) / depth.values.size:.1%} of the pixels hang at edges and are left out")

@@ -13,7 +13,7 @@ from sightline.geometry import align
 
 relative = sightline.load("default").infer(example_photograph())
 
-# (x, y) in pixels and the distance in metres along the optical axis, from a tape measure.
+# (x, y) in pixels, and metres along the optical axis. These are made up; take a tape measure.
 known = {(300, 330): 0.42, (300, 180): 0.55, (60, 40): 0.80}
 
 x, y = np.array(list(known)).T
@@ -24,7 +24,5 @@ metres = DepthMap(
 # --8<-- [end:body]
 
 for (column, row), truth in known.items():
-    print(
-        f"at ({column}, {row}): {metres.values[row, column]:.2f} {metres.unit}, tape says {truth}"
-    )
+    print(f"at ({column}, {row}): {metres.values[row, column]:.2f} {metres.unit}, given {truth}")
 print(f"{metres.valid.mean():.0%} of the picture lies in front of infinity by this fit")

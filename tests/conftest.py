@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -34,3 +35,30 @@ def photo() -> np.ndarray:
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(0)
+
+
+def write_sample(folder, name, **truth):
+    (folder / name).mkdir()
+    height, width = next(iter(truth.values())).shape
+    from PIL import Image
+
+    Image.fromarray(np.zeros((height, width, 3), np.uint8)).save(folder / name / "image.jpg")
+    np.savez(folder / name / "truth.npz", **truth)
+
+
+@pytest.fixture
+def rgbd_folder(tmp_path):
+    """Three photographs with truth, in two sets, laid out as `sightline.files.rgbd` reads them."""
+    ramp = np.linspace(1, 5, 60, dtype=np.float32).reshape(6, 10)
+    holes = ramp.copy()
+    holes[0, :3] = np.nan
+    write_sample(tmp_path, "a0", depth=holes)
+    write_sample(tmp_path, "a1", depth=ramp)
+    write_sample(tmp_path, "b0", disparity=1 / ramp)
+    rows = [
+        {"sample": "a0", "set": "a", "kind": "dense"},
+        {"sample": "a1", "set": "a", "kind": "sparse"},
+        {"sample": "b0", "set": "b", "kind": "dense"},
+    ]
+    (tmp_path / "index.json").write_text(json.dumps(rows))
+    return tmp_path

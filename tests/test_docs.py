@@ -76,6 +76,13 @@ def test_models_that_the_docs_name_exist():
             assert catalogue.get(name).name == name, page
 
 
+def test_snippets_are_spelt_as_the_site_wants_them():
+    for page in PAGES:
+        for line in page.read_text().splitlines():
+            if line.lstrip().startswith("--8"):
+                assert re.fullmatch(r'--8<-- "[^"]+"', line), f"{page.name}: {line}"
+
+
 def test_links_between_files_hold():
     for page in PAGES:
         for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):

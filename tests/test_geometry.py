@@ -108,9 +108,40 @@ def test_a_slanted_plane_has_no_edges_and_one_normal():
 def test_a_step_is_an_edge_on_both_sides_and_nowhere_else():
     z = np.where(np.arange(20) < 10, 1.0, 3.0)[None].repeat(8, 0)
     marked = geometry.edges(z)
-    assert marked[:, 8:12].all()
-    assert not marked[:, :8].any()
-    assert not marked[:, 12:].any()
+    assert marked[:, 9:11].all()
+    assert not marked[:, :9].any()
+    assert not marked[:, 11:].any()
+
+
+@pytest.mark.parametrize("enlarged", [1.0, 1.67, 5.0, 12.0])
+def test_a_jump_smeared_by_enlarging_leaves_no_point_in_the_air(enlarged):
+    from sightline.depth.preprocess import to_picture_size
+
+    small = np.full((256, 384), 1 / 8, np.float32)
+    small[60:200, 100:300] = 1.0
+    hw = (round(256 * enlarged), round(384 * enlarged))
+    z = 1 / to_picture_size(small, hw)
+    flying = (z > 1.3) & (z < 6)
+    assert not (flying & ~geometry.edges(z)).any()
+    inside = np.zeros(hw, bool)
+    inside[
+        round(70 * enlarged) : round(190 * enlarged), round(110 * enlarged) : round(290 * enlarged)
+    ] = True
+    assert not geometry.edges(z)[inside].any()
+
+
+def test_a_thin_rod_is_not_lost_among_its_edges():
+    z = np.full((40, 60), 5.0)
+    z[:, 28:33] = 1.0
+    marked = geometry.edges(z)
+    assert not marked[:, 30].any()
+    assert marked[:, 27:29].all()
+
+
+def test_a_gentle_crease_is_no_edge():
+    columns = np.arange(200.0)
+    z = np.broadcast_to(2 + 0.01 * np.abs(columns - 100), (30, 200))
+    assert not geometry.edges(z).any()
 
 
 def test_points_of_a_metric_map_are_metres_and_skip_edges():
@@ -119,7 +150,7 @@ def test_points_of_a_metric_map_are_metres_and_skip_edges():
     rgb = np.arange(8 * 20 * 3, dtype=np.uint8).reshape(8, 20, 3)
     cloud = geometry.to_points(depth, rgb)
     assert cloud.unit == "m"
-    assert len(cloud) == 8 * 16
+    assert len(cloud) == 8 * 18
     assert set(np.unique(cloud.xyz[:, 2])) == {1.0, 3.0}
     np.testing.assert_array_equal(cloud.rgb[0], rgb[0, 0])
     assert len(geometry.to_points(depth, edge_tolerance=None)) == 160

@@ -149,3 +149,16 @@ def test_input_error_is_one_line_and_survives_a_pickle():
 def test_what_is_no_array_or_kind_is_the_callers_mistake(make):
     with pytest.raises(InputError, match=r"must be an array|not a valid Kind"):
         make()
+
+
+def test_maps_and_points_introduce_themselves_in_one_line():
+    depth = DepthMap(np.array([[1.0, np.nan]]), Kind.METRIC_DEPTH, source="tiny@1")
+    assert repr(depth) == "<DepthMap 2×1 metric_depth [m], 50% valid by tiny@1>"
+    assert repr(Points(np.ones((2, 3)))) == "<Points 2, unit none>"
+
+
+def test_points_do_not_change_with_the_callers_array():
+    mine = np.ones((2, 3), np.float32)
+    points = Points(mine)
+    mine[0, 0] = 5
+    assert points.xyz[0, 0] == 1

@@ -14,12 +14,13 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-import cv2
 import numpy as np
 import torch
 
 from sightline.benchmarks.rgbd import evaluate
 from sightline.depth.compact import CompactDepth
+from sightline.depth.engines.torch import TorchEngine
+from sightline.depth.estimator import DepthEstimator
 from sightline.depth.training.augment import AugmentConfig
 from sightline.depth.training.items import photo_items, read_pairs, rgbd_items
 from sightline.depth.training.loop import TrainConfig, Trainer, train
@@ -33,20 +34,11 @@ def validator(
     data: Path, every: dict[str, int]
 ) -> Callable[[dict[str, torch.Tensor]], dict[str, float]]:
     """Return a function that scores a state dict on the validation pictures."""
-    network = CompactDepth().eval().to(memory_format=torch.channels_last)
-    spec = network.spec
+    network = CompactDepth().eval()
+    estimator = DepthEstimator(TorchEngine(network, "cpu"), network.spec, "in training")
 
     def predict(pixels: np.ndarray) -> np.ndarray:
-        height, width = pixels.shape[:2]
-        scale = spec.size / min(height, width)
-        h, w = (
-            max(1, round(side * scale / spec.multiple)) * spec.multiple for side in (height, width)
-        )
-        small = cv2.resize(pixels, (w, h), interpolation=cv2.INTER_AREA).astype(np.float32) / 255
-        x = torch.from_numpy((small - np.float32(spec.mean)) / np.float32(spec.std))
-        with torch.inference_mode():
-            y = network(x.permute(2, 0, 1)[None])[0].numpy()
-        return cv2.resize(y, (width, height), interpolation=cv2.INTER_LINEAR)
+        return estimator.infer(pixels).values
 
     def validate(state: dict[str, torch.Tensor]) -> dict[str, float]:
         network.load_state_dict(state)

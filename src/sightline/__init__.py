@@ -26,6 +26,10 @@ _HOMES = {
 }
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def __getattr__(name: str) -> Any:
     """Import on first use, so that `sightline --help` does not pay for numpy or OpenVINO."""
     if name not in _HOMES:

@@ -19,6 +19,9 @@ from sightline.types import BoolArray, Camera, DepthMap, FloatArray, Kind, Point
 #: relative map are unknown, so some ratio has to be assumed; the points carry no unit.
 ASSUMED_FAR_OVER_NEAR = 8.0
 
+#: Pixels of a picture's shorter side that the smallest of our networks sees.
+NETWORK_SIDE = 256
+
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
@@ -186,33 +189,49 @@ def project(xyz: NDArray[Any], camera: Camera) -> FloatArray:
     return xy
 
 
-def edges(z: NDArray[Any], valid: BoolArray | None = None, tolerance: float = 0.05) -> BoolArray:
+def edges(
+    z: NDArray[Any],
+    valid: BoolArray | None = None,
+    tolerance: float = 0.05,
+    reach: int | None = None,
+) -> BoolArray:
     """Mark pixels at a jump in depth: where "flying points" hang between front and back.
 
-    A pixel is an edge when the second difference of disparity across it exceeds `tolerance` times
-    its disparity: a slanted plane has none (its disparity is linear in the picture), however steep.
+    Across a jump disparity changes by more than the surfaces beside it do. So the change over
+    2 · `reach` pixels is compared with the lesser of the changes just before and just after; what it
+    has in excess must stay below `tolerance` times the disparity. A slanted plane has no excess,
+    however steep: its disparity is linear in the picture.
 
     Args:
         z: (H, W) positive depth.
         valid: (H, W); pixels next to an invalid one are not marked for that alone.
         tolerance: relative jump.
+        reach: half the width in [px] over which a jump may be smeared; None for `smear` of the size.
     """
     ok = (np.asarray(z) > 0) if valid is None else (valid & (np.asarray(z) > 0))
     disparity = np.where(ok, 1 / np.where(ok, z, 1), np.nan)
-    bend = np.zeros(disparity.shape)
+    step = smear(*disparity.shape) if reach is None else reach
+    excess = np.zeros(disparity.shape)
     for axis in (0, 1):
         d = np.moveaxis(disparity, axis, 0)
-        b = np.moveaxis(bend, axis, 0)
-        if d.shape[0] < 3:
-            continue
-        second = np.abs(d[2:] - 2 * d[1:-1] + d[:-2])
-        second = np.nan_to_num(second, nan=0.0)
-        # The bend belongs to the middle pixel and to the two beside it: either may be the flyer.
-        b[1:-1] = np.maximum(b[1:-1], second)
-        b[:-2] = np.maximum(b[:-2], second)
-        b[2:] = np.maximum(b[2:], second)
-    marked: BoolArray = ok & (bend > tolerance * np.nan_to_num(disparity, nan=np.inf))
+        padded = np.pad(d, ((3 * step, 3 * step), (0, 0)), constant_values=np.nan)
+        a, b, c, e = (padded[shift * step :][: len(d)] for shift in (0, 2, 4, 6))
+        # At the rim, and beside a hole, there is one side to compare with.
+        beside = np.fmin(np.abs(b - a), np.abs(e - c))
+        jump = np.abs(c - b) - np.nan_to_num(beside, nan=0.0)
+        along = np.moveaxis(excess, axis, 0)
+        np.maximum(along, np.nan_to_num(jump, nan=0.0), out=along)
+    marked: BoolArray = ok & (excess > tolerance * np.nan_to_num(disparity, nan=np.inf))
     return marked
+
+
+def smear(height: int, width: int) -> int:
+    """Return how far, in [px], a network smears a jump in a picture of this size, to either side.
+
+    Small networks see about 256 pixels of the shorter side; a jump between two of those is a ramp of
+    that many pixels once the map is enlarged to the picture.
+    """
+    return max(1, -(-min(height, width) // NETWORK_SIDE))
 
 
 def normals(xyz: NDArray[Any]) -> FloatArray:

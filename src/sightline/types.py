@@ -226,6 +226,12 @@ class DepthMap:
         ):
             object.__setattr__(self, name, value)
 
+    def __repr__(self) -> str:
+        known = "" if self.valid.all() else f", {self.valid.mean():.0%} valid"
+        unit = f" [{self.unit}]" if self.unit else ""
+        who = f" by {self.source}" if self.source else ""
+        return f"<DepthMap {self.width}×{self.height} {self.kind}{unit}{known}{who}>"
+
     @property
     def height(self) -> int:
         """Rows."""
@@ -287,18 +293,22 @@ class Points:
             raise InputError(f"points must be N×3 and finite, got shape {xyz.shape}")
         if self.unit not in ("m", ""):
             raise InputError(f"unit of points is 'm' or '', got {self.unit!r}")
-        object.__setattr__(self, "xyz", _frozen(xyz))
+        object.__setattr__(self, "xyz", _frozen(xyz.copy()))
         if self.rgb is not None:
             rgb = _array(self.rgb, np.uint8, "colours")
             if rgb.shape != xyz.shape:
                 raise InputError(f"colours are {rgb.shape}, points are {xyz.shape}")
-            object.__setattr__(self, "rgb", _frozen(rgb))
+            object.__setattr__(self, "rgb", _frozen(rgb.copy()))
         if self.faces is not None:
             faces = _array(self.faces, np.int32, "faces")
             inside = faces.size == 0 or (faces.min() >= 0 and faces.max() < len(xyz))
             if faces.ndim != 2 or faces.shape[1] != 3 or not inside:
                 raise InputError(f"faces must be M×3 indices of points, got shape {faces.shape}")
-            object.__setattr__(self, "faces", _frozen(faces))
+            object.__setattr__(self, "faces", _frozen(faces.copy()))
 
     def __len__(self) -> int:
         return len(self.xyz)
+
+    def __repr__(self) -> str:
+        faces = "" if self.faces is None else f", {len(self.faces)} faces"
+        return f"<Points {len(self)}{faces}, unit {self.unit or 'none'}>"

@@ -134,3 +134,35 @@ def test_really_unreadable_folder(folder):
             expand([folder], recursive=True)
     finally:
         (folder / "sub").chmod(0o755)
+
+
+def test_pipes_and_devices_are_passed_over_in_folders_and_refused_by_name(folder):
+    pipe = folder / "pipe.jpg"
+    os.mkfifo(pipe)
+    (folder / "null.jpg").symlink_to(os.devnull)
+    (folder / "folder.jpg").mkdir()
+    assert names(expand([folder])) == ["a.PNG", "b.jpg", "clip.mp4"]
+    assert names(expand([f"{folder}/*.jpg"])) == ["b.jpg"]
+    for path in (pipe, folder / "null.jpg", Path(os.devnull)):
+        with pytest.raises(InputError, match=f"{path.name}: is a pipe or a device"):
+            expand([path])
+
+
+def test_a_broken_link_is_left_for_the_reader_to_complain_of(folder):
+    (folder / "c.jpg").symlink_to(folder / "gone.jpg")
+    assert names(expand([folder])) == ["a.PNG", "b.jpg", "c.jpg", "clip.mp4"]
+
+
+@pytest.mark.parametrize("name", ["x" * 300 + ".jpg", "x" * 300 + "*.jpg", "a\0b.jpg"])
+def test_a_name_that_cannot_be(folder, name):
+    with pytest.raises(InputError, match="no such file or folder|no picture or video matches"):
+        expand([folder / name])
+
+
+def test_links_that_lead_back_to_themselves(folder):
+    loop = folder / "loop"
+    loop.symlink_to(loop)
+    assert names(expand([folder], recursive=True, out=loop / "out"))[0] == "a.PNG"
+    assert place(loop / "a.jpg").name == "a.jpg"
+    with pytest.raises(InputError, match="no such file or folder"):
+        expand([loop / "a.jpg"])

@@ -108,3 +108,11 @@ def test_a_video_is_not_saved_frame_by_frame_unless_asked_for():
     assert [kind for kind, _ in still.outputs] == ["npz", "color"]
     (asked,) = plan([clip], Path("out"), ("npz",))
     assert [kind for kind, _ in asked.outputs] == ["npz"]
+
+
+def test_a_name_that_leaves_no_room_for_the_ending():
+    """Refused before any work: otherwise one result would be written and the next not."""
+    longest = "ü" * 122  # in UTF-8 244 bytes, and `_color.png` makes 254
+    assert len(outputs([source(f"in/{longest}.jpg")], ("npz", "color"))[0]) == 2
+    with pytest.raises(InputError, match=r"in/ü+aa\.jpg: .* 256 bytes, more than the 255 allowed"):
+        plan([source(f"in/{longest}aa.jpg")], Path("out"), ("npz", "color"))

@@ -7,15 +7,26 @@ from typing import get_args
 
 import pytest
 
-from sightline.batch.options import DepthOptions, Palette
+from sightline.batch.options import LARGEST, DepthOptions, Palette
+from sightline.depth import preprocess
 from sightline.errors import InputError
 from sightline.files import palettes
 
 
-@pytest.mark.parametrize("name", ["size", "threads", "workers", "max_pixels"])
+@pytest.mark.parametrize("name", ["threads", "workers", "max_pixels"])
 def test_counts_are_at_least_one(name):
     with pytest.raises(InputError, match="at least 1, got 0"):
         DepthOptions(**{name: 0})
+
+
+@pytest.mark.parametrize("size", [-1, 0, 31, 4097, 1_000_000])
+def test_a_size_no_network_can_use(size):
+    with pytest.raises(InputError, match=f"size must be from 32 to 4096, got {size}"):
+        DepthOptions(size=size)
+
+
+def test_the_largest_size_is_that_of_the_network():
+    assert preprocess.MAX_SIZE == LARGEST == DepthOptions(size=LARGEST).size
 
 
 def test_formats_are_checked():

@@ -86,6 +86,31 @@ def test_stopping_early_leaves_the_rest_undone(jobs):
     assert [t.name for t in threading.enumerate() if t.name.startswith(("read", "write"))] == []
 
 
+def test_what_is_finished_after_stopping_is_told(jobs):
+    told = []
+    running = run_here(jobs, Brightness(), DepthOptions(), on_late=told.append)
+    first = next(running)
+    running.close()
+    made = {job.key for job in jobs if job.paths[0].exists()}
+    assert {first.job.key, *(outcome.job.key for outcome in told)} == made
+    assert first not in told
+
+
+def test_what_is_finished_after_ctrl_c_is_told(jobs):
+    class Stopped(Brightness):
+        def infer(self, *words, **named) -> DepthMap:
+            if self.seen == 3:
+                raise KeyboardInterrupt
+            return super().infer(*words, **named)
+
+    told, yielded = [], []
+    with pytest.raises(KeyboardInterrupt):
+        yielded.extend(run_here(jobs, Stopped(), DepthOptions(), on_late=told.append))
+    made = [job for job in jobs if job.paths[0].exists()]
+    assert made
+    assert [outcome.job for outcome in (*yielded, *told)] == made
+
+
 def test_reading_and_writing_do_not_run_away(jobs, monkeypatch):
     """However slow the consumer, only a few pictures are in memory."""
     read, write = work.read, work.write

@@ -11,6 +11,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from sightline.batch.naming import Job
+from sightline.batch.outcome import Outcome
+from sightline.cli import main
+from sightline.cli.depth import report
 from sightline.files.depth_files import read_depth
 
 
@@ -196,3 +200,30 @@ def test_too_many_pixels(sightline, model, pictures, tmp_path):
     result = sightline("depth", picture, *words)
     assert result.returncode == 2
     assert str(picture) in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("out", "part"),
+    [
+        ("taken", "taken/photo000.npz: a folder is in the way of this file"),
+        ("loop/out", "a link leads back to itself"),
+        ("loop", "a file is in the way of this folder"),
+        ("x" * 300, "the name is too long"),
+    ],
+)
+def test_results_that_cannot_go_there(model, pictures, tmp_path, capsys, out, part):
+    (picture,) = pictures(1)
+    (tmp_path / "taken" / "photo000.npz").mkdir(parents=True)
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    code = main(["depth", str(picture), "--out", str(tmp_path / out), "--model", str(model)])
+    (line,) = capsys.readouterr().err.splitlines()
+    assert (code, part in line) == (2, True), line
+
+
+def test_a_note_is_one_line_whatever_the_name(tmp_path, capsys):
+    clip = Job(Path("a\nb.mp4"), True, "a", (("color", tmp_path / "a.mp4"),))
+    outcomes = [Outcome(clip, note="breaks off"), Outcome(clip, skipped=True)]
+    assert report(outcomes, tmp_path, 1.0) == 0
+    printed = capsys.readouterr()
+    assert printed.err == "  a b.mp4: breaks off\n"
+    assert printed.out == f"1 done, 1 done before in 1.0 s, results in {tmp_path}\n"

@@ -73,6 +73,24 @@ def test_ctrl_c_half_way_then_resume(command, environment, sightline, model, pic
     assert_all_whole(out, 150)
 
 
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_stopped_results_beside_the_pictures_are_no_inputs(
+    command, environment, sightline, model, pictures, how
+):
+    paths = pictures(40)
+    folder = paths[0].parent
+    words = ["depth", folder, "--out", folder, "--model", model, "--save", "png,color", "--json"]
+    process = start(command, environment, *words)
+    assert process.stdout is not None
+    assert process.stdout.readline()
+    os.killpg(process.pid, how)
+    process.communicate(timeout=60)
+    result = sightline(*words, "--resume")
+    assert result.returncode == 0, result.stderr
+    files = [json.loads(line)["file"] for line in result.stdout.splitlines()]
+    assert files == [str(path) for path in paths]
+
+
 def test_a_polite_kill_cleans_up_too(command, environment, model, pictures):
     folder = pictures(150)[0].parent
     out = folder.parent / "out"
@@ -80,8 +98,10 @@ def test_a_polite_kill_cleans_up_too(command, environment, model, pictures):
     assert process.stdout is not None
     assert process.stdout.readline()
     process.terminate()
-    process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=60)
     assert process.returncode == 128 + signal.SIGTERM
+    (line,) = errors.splitlines()
+    assert line.startswith("sightline: stopped with")
     assert_all_whole(out)
 
 

@@ -67,6 +67,18 @@ def test_help_answers_at_once(command):
         (["depth", "a.jpg", "--keep-goin"], "Did you mean --keep-going?"),
         (["depth", "surely/not/here.jpg"], "surely/not/here.jpg: no such file or folder"),
         (["view", "surely/not/here"], "surely/not/here: no such file or folder"),
+        (["view", "x" * 300], "xxx: no such file or folder"),
+        (["depth", "a.jpg", "--size", "1000000"], "size must be from 32 to 4096, got 1000000"),
+        (
+            ["models", "int8", "tiny", "--pictures", ".", "--out", "o.xml", "--most", "0"],
+            "at least 2",
+        ),
+        (["depth", ""], "an empty argument (after depth); is a shell variable unset?"),
+        (["depth", "a.jpg", "--out", ""], "an empty argument (after --out)"),
+        (["depth", "a.jpg", "--out="], "an empty argument (--out=)"),
+        (["depth", "a.jpg", "--model", ""], "an empty argument (after --model)"),
+        (["view", ""], "an empty argument (after view)"),
+        ([""], "an empty argument (the first)"),
     ],
 )
 def test_mistakes_exit_with_2_and_one_line(sightline, words, part):
@@ -85,6 +97,8 @@ def test_mistakes_exit_with_2_and_one_line(sightline, words, part):
         (SightlineError("the disk\nis full"), 1, "the disk is full"),
         (KeyboardInterrupt(), 130, "stopped"),
         (KeyboardInterrupt("stopped with 3 done"), 130, "stopped with 3 done"),
+        (cli.Terminated(), 143, "stopped"),
+        (cli.Terminated("stopped with 3 done"), 143, "stopped with 3 done"),
         (ValueError("odd"), 1, "ValueError: odd; run with SIGHTLINE_DEBUG=1 for the traceback"),
     ],
 )
@@ -117,3 +131,20 @@ def test_a_reader_that_goes_away_is_no_drama(command, environment):
     process.stdout.close()
     _, errors = process.communicate(timeout=60)
     assert errors == b""
+
+
+def test_ctrl_c_while_the_command_line_is_put_together():
+    """In the first moments, when Python is still importing."""
+    code = (
+        "import sys\n"
+        "class Stop:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'cyclopts': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Stop())\n"
+        "from sightline.cli import main\n"
+        "sys.exit(main(['--help']))\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert (result.returncode, result.stderr) == (130, "sightline: stopped\n")

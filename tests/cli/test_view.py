@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from sightline.batch.inputs import Source
+from sightline.batch.manifest import NAME, Manifest
+from sightline.batch.naming import plan
+from sightline.cli import main
 from sightline.files.clouds import read_points
-from sightline.files.depth_files import read_depth
+from sightline.files.depth_files import read_depth, write_depth
+from sightline.types import DepthMap, Kind
 from sightline.weights.catalogue import ENTRIES, find
 
 
@@ -40,6 +47,77 @@ def test_a_folder_without_results(sightline, tmp_path):
     result = sightline("view", tmp_path)
     assert result.returncode == 2
     assert "run sightline depth first" in result.stderr
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """A folder of two results."""
+    values = np.linspace(1, 2, 48, dtype=np.float32).reshape(6, 8)
+    for name in ("a.npz", "b.npz"):
+        write_depth(tmp_path / "out" / name, DepthMap(values, Kind.RELATIVE_DISPARITY))
+    return tmp_path / "out"
+
+
+def test_a_bad_result_among_many_is_left_out_and_reported(results, capsys):
+    (results / "a.npz").write_bytes(b"no result")
+    assert main(["view", str(results)]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == f"{results / 'index.html'}\n"
+    (line,) = printed.err.splitlines()
+    assert line.startswith(f"left out: {results / 'a.npz'}: ")
+    page = (results / "index.html").read_text()
+    assert page.count("<article") == 1
+
+
+def test_only_bad_results_make_no_page(results, capsys):
+    for path in results.iterdir():
+        path.write_bytes(b"no result")
+    assert main(["view", str(results)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"sightline: {results / 'a.npz'}: ")
+    assert not (results / "index.html").exists()
+
+
+@pytest.mark.parametrize("content", [b"no picture any more", b""])
+def test_a_photograph_that_is_no_picture_any_more(results, content):
+    picture = results.parent / "a.jpg"
+    picture.write_bytes(content)
+    (job,) = plan([Source(picture, Path("a.jpg"), is_video=False)], results, ("npz",))
+    manifest = Manifest(results)
+    with manifest.working([job], "settings"):
+        manifest.finish(job)
+    assert Manifest(results).source_of(results / "a.npz") == picture
+    assert main(["view", str(results)]) == 0
+    text = (results / "index.html").read_text()
+    assert text.count("<article") == 2
+    assert 'class="photo"' not in text
+
+
+@pytest.mark.parametrize("content", ['{"outputs": 5}', "[" * 200_000])
+def test_a_hostile_manifest_is_none(results, content):
+    (results / NAME).write_text(content)
+    assert main(["view", str(results)]) == 0
+
+
+def test_a_result_whose_name_is_not_text(results):
+    odd = results / os.fsdecode(b"caf\xe9.npz")
+    try:
+        (results / "a.npz").rename(odd)
+    except OSError:
+        pytest.skip("this file system takes only UTF-8 names")
+    assert main(["view", str(results)]) == 0
+    assert 'href="caf%E9.npz"' in (results / "index.html").read_text()
+
+
+def test_a_device_is_not_spoken_of_as_a_folder(capsys):
+    assert main(["view", os.devnull]) == 2
+    assert "folder" not in capsys.readouterr().err
+
+
+def test_a_page_where_a_folder_is(results, capsys):
+    assert main(["view", str(results), "--out", str(results)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"{results}: a folder is in the way of this file" in line
 
 
 def check_demo(result, out: Path) -> None:

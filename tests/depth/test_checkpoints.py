@@ -275,17 +275,20 @@ class Hostile:
         return os.system, ("touch pwned",)
 
 
-@pytest.mark.parametrize("wrapped", [True, False], ids=["torch zip", "bare pickle"])
-def test_a_hostile_pickle_is_refused_and_not_run(tmp_path, monkeypatch, wrapped):
+@pytest.mark.parametrize("protocol", [None, 2, 4], ids=["torch zip", "old pickle", "new pickle"])
+def test_a_hostile_pickle_is_refused_and_not_run(tmp_path, monkeypatch, protocol):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "evil.pth"
-    if wrapped:
+    if protocol is None:
         torch.save({"pretrained.cls_token": Hostile()}, path)
     else:
-        path.write_bytes(pickle.dumps({"x": Hostile()}))
-    with pytest.raises(
-        InputError, match=r"holds code \((posix|nt).system\) and was not opened"
-    ) as e:
+        path.write_bytes(pickle.dumps({"x": Hostile()}, protocol))
+    what = (
+        r"is not a plain pickle of tensors"
+        if protocol == 4
+        else r"holds code \((posix|nt).system\)"
+    )
+    with pytest.raises(InputError, match=f"{what} and was not opened") as e:
         load_network(path)
     assert e.value.exit_code == 2
     assert "\n" not in str(e.value)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-import openvino
 import pytest
 import torch
 
@@ -17,9 +17,23 @@ from sightline.depth.compact import CompactDepth
 from sightline.depth.engines import choose
 from sightline.depth.engines.base import writable_cache
 from sightline.depth.engines.openvino import OpenVinoEngine
+from sightline.depth.engines.quiet_openvino import import_openvino
 from sightline.depth.engines.torch import TorchEngine, pick_device
 from sightline.depth.spec import SPEC_KEY, ModelSpec
 from sightline.errors import InputError, SightlineError
+
+#: How files of these suffixes begin.
+HEADS = {
+    ".onnx": b"\x08\x09\x12\x07pytorch",
+    ".pth": b"\x80\x02}q\x00.",
+    ".safetensors": b"\x02\x00\x00\x00\x00\x00\x00\x00{}",
+}
+
+
+def write_head(folder, suffix):
+    path = folder / f"m{suffix}"
+    path.write_bytes(HEADS[suffix])
+    return path
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +87,7 @@ def test_results_are_copies_and_batches_equal_single_runs_to_the_bit(conv_onnx, 
 
 
 def test_openvino_reads_its_own_format_with_our_spec(conv_onnx, conv_spec, tmp_path, batch):
+    openvino = import_openvino()
     model = openvino.Core().read_model(conv_onnx)
     model.set_rt_info(conv_spec.to_json(), [SPEC_KEY])
     openvino.save_model(model, tmp_path / "conv.xml", compress_to_fp16=False)
@@ -128,13 +143,41 @@ def test_cache_lies_where_the_user_says(own_cache):
     assert (own_cache / "openvino").is_dir()
 
 
-@pytest.mark.parametrize("content", [b"", b"no model", b"\x08\x09garbage" * 40])
-def test_broken_model_files(tmp_path, content):
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "an empty file"),
+        (b"no model", "neither a torch checkpoint"),
+        (b"\x08\x09garbage" * 40, "neither a torch checkpoint"),
+        (b"\x08\x09\x12" + b"garbage" * 40, "not a whole ONNX"),
+        (b"<?xml?><net junk", "not a whole ONNX"),
+        (b"<!DOCTYPE html><html>Sign in", "a web page"),
+        (b"version https://git-lfs.github.com/spec/v1", "git lfs pull"),
+        (HEADS[".safetensors"], "torch weights"),
+    ],
+)
+def test_broken_model_files(tmp_path, capfd, content, words):
     path = tmp_path / "broken.onnx"
     path.write_bytes(content)
-    with pytest.raises(InputError, match=r"broken\.onnx") as caught:
+    with pytest.raises(InputError, match=rf"broken\.onnx: .*{words}") as caught:
         OpenVinoEngine(path)
     assert "\n" not in str(caught.value)
+    assert capfd.readouterr() == ("", "")  # nor do OpenVINO's parsers add lines of their own
+
+
+@pytest.mark.parametrize("name", ["conv.pth", "conv.dat", "conv.safetensors", "conv"])
+def test_a_model_is_known_by_its_content(conv_onnx, conv_spec, tmp_path, own_cache, name):
+    path = shutil.copy(conv_onnx, tmp_path / name)
+    engine, spec = choose.open_engine(path, "")
+    assert (engine.name, spec) == ("openvino", conv_spec)
+    with pytest.raises(InputError, match="torch cannot run"):
+        choose.open_engine(path, "", engine="torch")
+
+
+def test_torch_weights_named_onnx_are_torch_weights(compact, compact_file, tmp_path):
+    path = shutil.copy(compact_file, tmp_path / "student.onnx")
+    engine, spec = choose.open_engine(path, "", engine="torch", device="cpu")
+    assert (engine.name, spec) == ("torch", compact.spec)
 
 
 def test_truncated_model_file(conv_onnx, tmp_path):
@@ -262,12 +305,12 @@ def test_without_torch_one_line_says_what_to_install(compact_file, own_cache, mo
 )
 def test_choice_of_engine(tmp_path, monkeypatch, suffix, engine, device, gpu, expected):
     monkeypatch.setattr(choose, "_accelerator_here", lambda: gpu)
-    assert choose.choose_engine(tmp_path / f"m{suffix}", engine, device) == expected
+    assert choose.choose_engine(write_head(tmp_path, suffix), engine, device) == expected
 
 
-def test_weights_too_large_for_onnx_run_in_torch(tmp_path, monkeypatch):
-    path = tmp_path / "giant.pth"
-    with path.open("wb") as file:
+def test_weights_too_large_for_onnx_run_in_torch(tmp_path):
+    path = write_head(tmp_path, ".pth")
+    with path.open("r+b") as file:
         os.truncate(file.fileno(), choose.ONNX_LIMIT + 1)
     assert choose.choose_engine(path, "auto", "cpu") == "torch"
 
@@ -283,7 +326,7 @@ def test_weights_too_large_for_onnx_run_in_torch(tmp_path, monkeypatch):
 )
 def test_impossible_wishes(tmp_path, suffix, engine, device, words):
     with pytest.raises(InputError, match=words):
-        choose.choose_engine(tmp_path / f"m{suffix}", engine, device)
+        choose.choose_engine(write_head(tmp_path, suffix), engine, device)
 
 
 def test_network_without_description_is_refused_unless_one_is_given(
@@ -316,3 +359,27 @@ def test_openvino_path_needs_no_torch(conv_onnx, tmp_path):
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_nobody_is_told_of_a_run(conv_onnx, tmp_path):
+    """OpenVINO's telemetry would start a process and make ~/intel; neither may happen."""
+    code = (
+        "import multiprocessing, sys\n"
+        "started = []\n"
+        "multiprocessing.Process.start = lambda self: started.append(self.name)\n"
+        "from sightline.depth.estimator import load\n"
+        "import numpy as np\n"
+        f"load({str(conv_onnx)!r}, threads=1).infer(np.zeros((20, 30, 3), np.uint8))\n"
+        "assert 'openvino' in sys.modules\n"
+        "assert sys.modules['openvino_telemetry'] is None\n"  # NNCF looks for it, too
+        "sys.exit(','.join(started) or 0)"
+    )
+    home, cache = tmp_path / "home", tmp_path / "cache"
+    home.mkdir()
+    environment = {name: value for name, value in os.environ.items() if name != "CI"}
+    environment |= {"HOME": str(home), "USERPROFILE": str(home), "SIGHTLINE_CACHE": str(cache)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert list(home.iterdir()) == []

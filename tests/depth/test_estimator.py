@@ -83,8 +83,9 @@ def test_size_changes_the_network_input(conv_onnx, conv_spec, photo):
     DepthEstimator(engine, conv_spec, "conv").infer(photo)
     DepthEstimator(engine, conv_spec, "conv", size=128).infer(photo)
     assert engine.shapes == [(1, 3, 64, 96), (1, 3, 128, 192)]
-    with pytest.raises(InputError, match="too small"):
-        DepthEstimator(engine, conv_spec, "conv", size=4)
+    for size, words in ((4, "too small"), (0, "too small"), (10**6, "too large")):
+        with pytest.raises(InputError, match=words):
+            DepthEstimator(engine, conv_spec, "conv", size=size)
 
 
 def test_batch_equals_one_by_one_and_keeps_the_order(conv_onnx, conv_spec, photo):
@@ -185,8 +186,32 @@ def test_load_says_what_is_wrong(tmp_path, own_cache, conv_onnx):
         load(conv_onnx, engine="torch")
     fake = tmp_path / "fake.onnx"
     fake.write_text("<html>not found</html>")
-    with pytest.raises(InputError, match="not a whole ONNX"):
+    with pytest.raises(InputError, match="a web page, not a model"):
         load(fake)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"name_or_path": None}, "no model named"),
+        ({"name_or_path": ""}, "no model named"),
+        ({"size": "a"}, "number of pixels"),
+        ({"size": 10**6}, "too large"),
+        ({"threads": "a"}, "threads"),
+    ],
+)
+def test_load_refuses_nonsense(own_cache, conv_onnx, options, words):
+    with pytest.raises(InputError, match=words):
+        load(**{"name_or_path": conv_onnx, **options})
+
+
+def test_error_bars_at_the_largest_size_stay_within_it(conv_onnx, conv_spec, photo, monkeypatch):
+    """One of their views is larger than the estimator's own."""
+    for module in ("preprocess", "estimator"):
+        monkeypatch.setattr(f"sightline.depth.{module}.MAX_SIZE", 64)
+    engine = Recorded(OpenVinoEngine(conv_onnx, 1))
+    DepthEstimator(engine, conv_spec, "conv", size=64).infer(photo, sigma=True)
+    assert max(min(shape[2:]) for shape in engine.shapes) == 64
 
 
 def test_a_model_for_something_else_is_refused(monkeypatch, conv_onnx):

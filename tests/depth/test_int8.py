@@ -3,10 +3,10 @@
 import json
 
 import numpy as np
-import openvino
 import pytest
 
 import sightline
+from sightline.depth.engines.quiet_openvino import import_openvino
 from sightline.depth.int8 import GATE_KEY, make_int8
 from sightline.errors import InputError, SightlineError
 from sightline.weights.entry import Gate
@@ -24,7 +24,7 @@ def test_a_faithful_version_is_kept_with_its_figures(conv_onnx, pictures, tmp_pa
     verdict = make_int8(conv_onnx, pictures, out)
     assert verdict.passed
     assert verdict.pictures == 5
-    stored = openvino.Core().read_model(out).get_rt_info(GATE_KEY).value
+    stored = import_openvino().Core().read_model(out).get_rt_info(GATE_KEY).value
     assert Gate(**json.loads(stored)) == verdict
     float_map = sightline.load(conv_onnx).infer(pictures[1])
     int8_map = sightline.load(out).infer(pictures[1])
@@ -40,6 +40,75 @@ def test_an_unfaithful_one_leaves_nothing(conv_onnx, pictures, tmp_path, monkeyp
         make_int8(conv_onnx, pictures, tmp_path / "small.xml")
     assert not isinstance(caught.value, InputError)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def earlier(tmp_path):
+    """An int8 model from before, .xml and .bin, with what they hold."""
+    held = {tmp_path / f"small.{suffix}": suffix.encode() for suffix in ("xml", "bin")}
+    for path, content in held.items():
+        path.write_bytes(content)
+    return held
+
+
+def contents(folder):
+    return {path: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_an_earlier_model_survives_a_failed_gate(
+    conv_onnx, pictures, tmp_path, earlier, monkeypatch
+):
+    monkeypatch.setattr("sightline.depth.quantise.LEAST_SPEARMAN", 1.01)
+    with pytest.raises(SightlineError, match="strays too far"):
+        make_int8(conv_onnx, pictures, tmp_path / "small.xml")
+    assert contents(tmp_path) == earlier
+
+
+def test_nothing_lies_at_its_place_before_the_gate(
+    conv_onnx, pictures, tmp_path, earlier, monkeypatch
+):
+    def interrupt(reference, candidate, pictures, size):
+        assert candidate.is_file()
+        assert {path: path.read_bytes() for path in earlier} == earlier
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sightline.depth.int8.gate", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        make_int8(conv_onnx, pictures, tmp_path / "small.xml")
+    assert contents(tmp_path) == earlier
+
+
+def test_a_passed_gate_replaces_an_earlier_model(conv_onnx, pictures, tmp_path, earlier):
+    make_int8(conv_onnx, pictures, tmp_path / "small.xml")
+    now = contents(tmp_path)
+    assert now.keys() == earlier.keys()
+    assert not any(now[path] == earlier[path] for path in now)
+
+
+def test_an_int8_model_is_not_quantised_again(conv_onnx, pictures, tmp_path):
+    make_int8(conv_onnx, pictures, tmp_path / "small.xml")
+    before = contents(tmp_path)
+    with pytest.raises(InputError, match=r"small\.xml: is an int8 model already; give the float"):
+        make_int8(tmp_path / "small.xml", pictures, tmp_path / "smaller.xml")
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b"\x08\x09\x12" + b"garbage" * 40, "not a whole ONNX"), (b"<html>", "a web page")],
+)
+def test_junk_instead_of_a_model(pictures, tmp_path, content, words):
+    (tmp_path / "junk.onnx").write_bytes(content)
+    with pytest.raises(InputError, match=rf"junk\.onnx: .*{words}"):
+        make_int8(tmp_path / "junk.onnx", pictures, tmp_path / "small.xml")
+    assert [path.name for path in tmp_path.iterdir()] == ["junk.onnx"]
+
+
+def test_a_place_that_cannot_be_written_shows_at_once(conv_onnx, pictures, tmp_path, monkeypatch):
+    monkeypatch.setattr("sightline.depth.int8.quantise", None)
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(InputError, match="choose another --out"):
+        make_int8(conv_onnx, pictures, tmp_path / "file" / "small.xml")
 
 
 def test_too_few_pictures(conv_onnx, pictures, tmp_path):

@@ -12,7 +12,13 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.depth.preprocess import MAX_ASPECT, network_size, to_input, to_picture_size
+from sightline.depth.preprocess import (
+    MAX_ASPECT,
+    MAX_SIZE,
+    network_size,
+    to_input,
+    to_picture_size,
+)
 from sightline.depth.spec import ModelSpec
 from sightline.errors import InputError
 
@@ -65,6 +71,12 @@ def test_network_size_refuses_nonsense():
         network_size(0, 5, VIT)
     with pytest.raises(InputError, match="at least 14"):
         network_size(10, 10, VIT, size=3)
+    with pytest.raises(InputError, match=f"at most {MAX_SIZE}"):
+        network_size(10, 10, VIT, size=MAX_SIZE + 1)
+    assert min(network_size(10, 10, VIT, size=np.int64(MAX_SIZE))) >= MAX_SIZE
+    for size in ("a", 300.5, float("nan")):
+        with pytest.raises(InputError, match="number of pixels"):
+            network_size(10, 10, VIT, size=size)
 
 
 def authors_input(pixels: np.ndarray, spec: ModelSpec, hw: tuple[int, int]) -> np.ndarray:

@@ -134,3 +134,41 @@ def test_the_result_has_the_mode_of_any_new_file(tmp_path: Path) -> None:
     write_bytes(tmp_path / "ours", b"")
     (tmp_path / "other").touch()
     assert (tmp_path / "ours").stat().st_mode == (tmp_path / "other").stat().st_mode
+
+
+def test_a_folder_in_the_way_of_the_file(tmp_path: Path) -> None:
+    (tmp_path / "a.npz" / "inside").mkdir(parents=True)
+    with pytest.raises(InputError, match=r"a\.npz: a folder is in the way of this file; move it"):
+        write_bytes(tmp_path / "a.npz", b"x")
+    assert leftovers(tmp_path) == ["a.npz"]
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="needs /proc")
+def test_a_folder_that_cannot_be_made() -> None:
+    with pytest.raises(InputError, match="/proc/x: this folder cannot be made.*another --out"):
+        write_bytes("/proc/x/a.npz", b"x")
+
+
+def test_a_name_that_is_too_long(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="the name is too long; choose a shorter one"):
+        write_bytes(tmp_path / ("x" * 252 + ".npz"), b"x")
+    with pytest.raises(InputError, match="the name is too long"):
+        write_bytes(tmp_path / ("x" * 300) / "a.npz", b"x")
+    assert leftovers(tmp_path) == []
+
+
+@pytest.mark.parametrize("below", ["a.bin", "deeper/a.bin"])
+def test_a_link_that_leads_back_to_itself(tmp_path: Path, below: str) -> None:
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    with pytest.raises(InputError, match="in the way of this folder|leads back to itself"):
+        write_bytes(tmp_path / "loop" / below, b"x")
+
+
+def test_the_advice_of_a_full_disk_fits_every_command(tmp_path: Path) -> None:
+    def fill() -> None:
+        with atomic_path(tmp_path / "a.html"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(SightlineError) as caught:
+        fill()
+    assert "--resume" not in str(caught.value)

@@ -245,7 +245,7 @@ def test_hostile_counts(tmp_path: Path, form: str, count: str) -> None:
         (
             ["format binary_little_endian 1.0", "element vertex 1", *AXES, AXES[0]],
             bytes(16),
-            "sense",
+            "one name twice",
         ),
         (
             ["format ascii 1.0", "element vertex 1", *AXES, "element face 1", CORNERS],
@@ -262,6 +262,37 @@ def test_hostile_counts(tmp_path: Path, form: str, count: str) -> None:
             b"1 2 3 3 0 0 -5",
             "do not exist",
         ),
+        *(
+            (
+                ["format ascii 1.0", "element vertex 1", *AXES, "element face 1", CORNERS],
+                b"1 2 3 %s 0 0 0" % count,
+                "truncated or damaged",
+            )
+            for count in (b"nan", b"inf", b"1e400")
+        ),
+        *(
+            (
+                [f"format {form} 1.0", "element vertex 1", *AXES, "element face 1"]
+                + ["property list float int vertex_indices"],
+                body,
+                "makes no sense",
+            )
+            for form, body in (
+                ("ascii", b"1 2 3 3 0 0 0"),
+                ("binary_little_endian", struct.pack("<3f f 3i", 1, 2, 3, np.nan, 0, 0, 0)),
+            )
+        ),
+        (
+            ["format ascii 1.0", "element vertex 1", *AXES, "element face 1"]
+            + ["property list uchar float vertex_indices"],
+            b"1 2 3 3 0 0 nan",
+            "no whole numbers",
+        ),
+        (
+            ["format ascii 1.0", "element vertex 1", "property list uchar float x", *AXES[1:]],
+            b"1 1 2 3",
+            "no vertices with x, y and z",
+        ),
     ],
 )
 def test_bad_ply(tmp_path: Path, header: list[str], body: bytes, words: str) -> None:
@@ -269,6 +300,21 @@ def test_bad_ply(tmp_path: Path, header: list[str], body: bytes, words: str) -> 
     with pytest.raises(InputError, match=words) as caught:
         read_points(path)
     assert str(caught.value).startswith(str(path))
+
+
+def test_colours_that_are_none(tmp_path: Path) -> None:
+    """Lists are no colours; a signalling NaN is black, without a warning."""
+    colours = [f"property {{}} {name}" for name in ("red", "green", "blue")]
+    start = ["format binary_little_endian 1.0", "element vertex 1", *AXES]
+    listed = [start[0], start[1], *AXES, "property list uchar uchar red"]
+    listed += ["property uchar green", "property uchar blue"]
+    body = struct.pack("<3f", 1, 2, 3) + bytes([2, 7, 7, 8, 9])
+    assert read_points(ply(tmp_path, listed, body)).rgb is None
+    floats = start + [
+        line.format(kind) for line, kind in zip(colours, ("float", "double", "float"))
+    ]
+    body = struct.pack("<3f I d f", 1, 2, 3, 0x7FA00000, 1.0, 0.0)
+    assert read_points(ply(tmp_path, floats, body)).rgb.tolist() == [[0, 255, 0]]
 
 
 # ---- bad files ----------------------------------------------------------------------------------
@@ -336,6 +382,33 @@ def test_hostile_glb(tmp_path: Path, change: dict[str, object]) -> None:
     with pytest.raises(InputError) as caught:
         read_points(glb(path, {**scene, **change}, binary))
     assert str(caught.value).startswith(str(path))
+
+
+def test_glb_with_signalling_nan(tmp_path: Path) -> None:
+    number = {"bufferView": 0, "componentType": 5126, "type": "VEC3"}
+    primitive = {"attributes": {"POSITION": 0, "COLOR_0": 1}, "mode": 0}
+    scene = {
+        "nodes": [{"mesh": 0}],
+        "meshes": [{"primitives": [primitive]}],
+        "accessors": [{**number, "count": 1}, {**number, "count": 1, "byteOffset": 12}],
+        "bufferViews": [{"buffer": 0, "byteLength": 24}],
+        "buffers": [{"byteLength": 24}],
+    }
+    nan = struct.pack("<I", 0x7FA00000)
+    whole = struct.pack("<3f", 1, -2, -3)
+    path = tmp_path / "a.glb"
+    read = read_points(glb(path, scene, whole + nan + struct.pack("<2f", 1, 0)))
+    assert read.rgb.tolist() == [[0, 255, 0]]
+    with pytest.raises(InputError, match="finite"):
+        read_points(glb(path, scene, nan * 3 + whole))
+    corners = {"bufferView": 0, "componentType": 5126, "type": "SCALAR", "count": 3}
+    scene["accessors"].append(corners)
+    primitive |= {"mode": 4, "indices": 2}
+    del primitive["attributes"]["COLOR_0"]
+    scene["accessors"][0]["byteOffset"] = 12
+    scene["accessors"][0]["count"] = 1
+    with pytest.raises(InputError, match="no whole numbers"):
+        read_points(glb(path, scene, nan * 3 + whole))
 
 
 @pytest.mark.parametrize("scene", [5, [], "x", None])

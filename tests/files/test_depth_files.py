@@ -282,8 +282,28 @@ def test_npz_bombs(tmp_path: Path) -> None:
     npz_of(path, {"values.npy": huge, "kind.npy": kind})
     with pytest.raises(InputError, match="million pixels"):
         read_depth(path)
+    # A header that no Python reader can read to its end.
+    npz_of(
+        path,
+        {"values.npy": npy(np.ones((2, 2))).replace(b"(2, 2), }", b"(2, 2), ("), "kind.npy": kind},
+    )
+    with pytest.raises(InputError, match="damaged array 'values'"):
+        read_depth(path)
     npz_of(path, {f"{n}.npy": b"" for n in range(1000)})
     with pytest.raises(InputError, match="1000 members"):
+        read_depth(path)
+
+
+def test_npz_with_damaged_lzma(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("values.npy", npy(np.random.default_rng(0).random((20, 20))))
+        archive.writestr("kind.npy", npy("metric_depth"))
+    whole = bytearray(path.read_bytes())
+    at = whole.index(b"values.npy") + len("values.npy") + 4
+    whole[at : at + 60] = b"\xff" * 60  # behind the two bytes of version and two of length
+    path.write_bytes(whole)
+    with pytest.raises(InputError, match="damaged"):
         read_depth(path)
 
 

@@ -293,6 +293,48 @@ def test_playlists_cannot_reach_out(tmp_path):
         open_video(path)
 
 
+def test_lists_of_files_are_no_videos(tmp_path):
+    """Nor is it a matter of permission, as FFmpeg says of names it holds for unsafe."""
+    path = tmp_path / "concat.mp4"
+    path.write_text("ffconcat version 1.0\nfile '/etc/passwd'\n")
+    with pytest.raises(InputError, match=r"concat\.mp4: is not a video"):
+        open_video(path)
+
+
+def test_a_colon_in_the_name_is_no_protocol(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_clip(tmp_path / "a.mp4", 3).rename("12:30.mp4")
+    with open_video("12:30.mp4") as video:
+        frames = list(video)
+    assert len(frames) == 3
+    with ColorVideoWriter("12:31.mp4", 64, 48, 25, audio_from="12:30.mp4") as writer:
+        writer.write(frames[0])
+    with Depth16VideoWriter("http:12.mkv", 25) as writer:
+        writer.write(depth_of(np.ones((4, 4))))
+    assert len(list(read_depth_video("http:12.mkv"))) == 1
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == ["12:30.mp4", "12:31.mp4", "http:12.mkv"]
+
+
+@pytest.mark.parametrize("suffix", ["mp4", "mkv", "avi"])
+def test_a_varying_rate_is_no_damage(tmp_path, suffix):
+    """Twenty frames within a second, then one every half second: far fewer than the rate suggests."""
+    times = [Fraction(n, 20) for n in range(20)] + [1 + Fraction(n, 2) for n in range(20)]
+    path = write_clip(tmp_path / f"a.{suffix}", 40, fps=Fraction(20), times=times)
+    with open_video(path) as video:
+        assert sum(1 for _ in video) == 40
+        assert video.damage is None
+
+
+def test_sound_that_goes_on_is_no_damage(tmp_path):
+    silent = write_clip(tmp_path / "a.mkv", 25, fps=Fraction(25))
+    path = add_sound(tmp_path / "b.mkv", silent, "aac", seconds=5)
+    with open_video(path) as video:
+        assert video.info.has_audio
+        assert sum(1 for _ in video) == 25
+        assert video.damage is None
+
+
 def test_missing_empty_folder(tmp_path):
     with pytest.raises(InputError, match="no such file"):
         open_video(tmp_path / "none.mp4")
@@ -620,6 +662,19 @@ def test_steady_clips_have_one_scale_and_plenty_of_levels(tmp_path):
     assert writer.segments[0].scale < 1 / 16000
     assert writer.segments[0].fits(5.0, 6.0)
     assert Segment.around(0, 2.0, 2.0, positive=True).fits(2.0, 2.0)
+
+
+@pytest.mark.parametrize("size", [(1, 1), (1, 9), (9, 1), (2, 2)])
+def test_the_smallest_videos(tmp_path, size):
+    height, width = size
+    with Depth16VideoWriter(tmp_path / "a.mkv", 25) as writer:
+        writer.write(depth_of(np.full(size, 3.0)))
+    (read,) = read_depth_video(tmp_path / "a.mkv")
+    assert read.values.shape == size
+    assert read.values.ravel() == pytest.approx(3.0, rel=1e-3)
+    with ColorVideoWriter(tmp_path / "a.mp4", width, height, 25) as writer:
+        writer.write(np.zeros((height, width, 3), np.uint8))
+    assert len(frames_of(tmp_path / "a.mp4")) == 1
 
 
 def test_depth_video_is_readable_by_others(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -24,7 +25,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 def depth() -> DepthMap:
     """A slope with a step, 120 rows by 900 columns."""
     rows, columns = np.mgrid[:120, :900].astype(np.float32)
-    values = 1 + rows / 100 + (columns > 400)
+    values = 1 + rows / 100 + (columns > 401)
     camera = Camera.from_fov(60, 900, 120)
     return DepthMap(values, Kind.METRIC_DEPTH, columns > 5, camera, source="a model@1234")
 
@@ -51,8 +52,16 @@ def test_grid_holds_the_points_without_flying_ones(depth):
     shown = np.isfinite(inverse)
     z = depth_for_view(depth)[::3, ::3]
     np.testing.assert_allclose(1 / inverse[shown], z[shown], rtol=1e-3)
-    assert not shown[20, 133:135].all()  # the step at column 400
+    assert not shown[20, 133:135].all()  # the step at column 401
     assert shown.mean() > 0.9
+
+
+def test_a_name_that_is_not_text(depth, tmp_path):
+    name = os.fsdecode(b"caf\xe9")
+    write_page(tmp_path / "page.html", [Exhibit(name, depth, files={"npz": tmp_path / name})])
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "caf\\udce9" in text
+    assert 'href="caf%E9"' in text  # the very bytes, so that the link leads there
 
 
 def test_a_map_without_a_valid_pixel_can_be_shown(tmp_path):
@@ -66,8 +75,7 @@ def test_legend_runs_from_near_to_far(depth):
     assert float(legend["near"].split()[0]) < float(legend["far"].split()[0])
     assert legend["far"].endswith(" m")
     relative = DepthMap(depth.values, Kind.RELATIVE_DISPARITY)
-    legend = payload.legend(relative, "spectral")
-    assert float(legend["near"]) > float(legend["far"])
+    assert payload.legend(relative, "spectral")["near"] == ""
 
 
 def page_of(tmp_path: Path, depth: DepthMap, **fields) -> str:
@@ -132,13 +140,22 @@ def test_page_runs_in_a_browser(tmp_path, depth, flags, renderer):
     page_of(tmp_path, depth, photo=np.full((120, 900, 3), 200, np.uint8))
     words = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
     words += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
-    words += [f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=5000"]
-    result = subprocess.run(
-        [str(CHROMIUM), *words, *flags, "--dump-dom", (tmp_path / "page.html").as_uri()],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=90,
-    )
-    assert f'data-renderer="{renderer}"' in result.stdout
-    assert re.search(r'class="renderer">[\d,]+ points<', result.stdout)
+    words += [f"--user-data-dir={tmp_path / 'profile'}", *flags, "--dump-dom"]
+    # Virtual time runs ahead of decoding pictures, which is real work: a busy machine needs more.
+    for budget in (5_000, 20_000, 80_000):
+        shown = subprocess.run(
+            [
+                str(CHROMIUM),
+                *words,
+                f"--virtual-time-budget={budget}",
+                (tmp_path / "page.html").as_uri(),
+            ],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=90,
+        ).stdout
+        if "data-renderer" in shown:
+            break
+    assert f'data-renderer="{renderer}"' in shown
+    assert re.search(r'class="renderer">[\d,]+ points<', shown)

@@ -132,6 +132,20 @@ def test_what_is_not_there_is_told(tmp_path: Path):
         resolve("depth-anything-v2-smal")
 
 
+@pytest.mark.parametrize("nothing", ["", "  ", None, 7, b"tiny"])
+def test_no_name_at_all(nothing: object):
+    with pytest.raises(InputError, match="no model named"):
+        resolve(nothing)  # type: ignore[arg-type]
+
+
+def test_names_no_file_system_can_hold(tmp_path: Path):
+    with pytest.raises(InputError, match="xxxx"):
+        resolve("x" * 300)
+    for path in (f"./{'x' * 300}.pth", tmp_path / ("x" * 300), "~nobody-of-this-name/x.pth"):
+        with pytest.raises(InputError, match="no such model file"):
+            resolve(path)
+
+
 def test_an_embedded_model_that_is_cut_short_is_told(make_entry: Make):
     with pytest.raises(SightlineError, match="install sightline again"):
         resolve("tiny-test", entries=(make_entry(source=Embedded("nowhere.onnx")),))

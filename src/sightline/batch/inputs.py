@@ -2,13 +2,14 @@
 
 Files named one by one are taken whatever their ending (the reader looks at the content); folders and
 globs give the files whose ending is known. Hidden files, and results of an earlier run that lie in
-the way, are passed over.
+the way, are passed over, as is what cannot be read twice: pipes, sockets and devices.
 """
 
 from __future__ import annotations
 
 import glob
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -39,7 +40,24 @@ def place(path: Path) -> Path:
 
     Two links to one photograph are two inputs; two ways to one folder are one.
     """
-    return path.parent.resolve() / path.name
+    return real(path.parent) / path.name
+
+
+def real(path: Path) -> Path:
+    """Return the absolute path without links.
+
+    `Path.resolve` raises where a link leads back to itself; here it is left as it is, for the one who
+    opens the file to complain of.
+    """
+    return Path(os.path.realpath(path))
+
+
+def mode_of(path: Path) -> int | None:
+    """Return the mode of what `path` leads to; None when nothing can be found there."""
+    try:
+        return path.stat().st_mode
+    except (OSError, ValueError):  # ValueError: a null character in the name
+        return None
 
 
 def expand(
@@ -77,18 +95,20 @@ def expand(
 
 def _expand_one(given: str, recursive: bool, out: Path | None) -> Iterator[Source]:
     path = Path(given)
-    if path.is_dir():
+    if _is_folder(path):
         yield from _folder(path, recursive, out)
+    elif not _may_be_a_file(path):
+        raise InputError("is a pipe or a device", path=given, remedy="save it as a file first")
     elif os.path.lexists(path):
         yield _source(path, Path(path.name))
     elif glob.has_magic(given):
         root = _fixed_part(path)
         # Path.glob cannot take a pattern that may be absolute.
         for match in map(Path, sorted(glob.glob(given, recursive=True))):  # noqa: PTH207
-            if _known(match) and match.is_file():
+            if _known(match) and _may_be_a_file(match):
                 yield _source(match, match.relative_to(root))
     else:
-        raise InputError("no such file or folder", path=given)
+        raise InputError("no such file or folder", path=given, remedy="check the spelling")
 
 
 def _folder(root: Path, recursive: bool, out: Path | None) -> Iterator[Source]:
@@ -97,22 +117,33 @@ def _folder(root: Path, recursive: bool, out: Path | None) -> Iterator[Source]:
             f"folder cannot be read ({error.strerror})", path=error.filename or root
         ) from error
 
-    skip = None if out is None else out.resolve()
+    skip = None if out is None else real(out)
     for folder, subfolders, files in os.walk(root, onerror=refuse):
         subfolders[:] = sorted(
             name
             for name in subfolders
-            if recursive and not name.startswith(".") and Path(folder, name).resolve() != skip
+            if recursive and not name.startswith(".") and real(Path(folder, name)) != skip
         )
         for name in sorted(files):
             path = Path(folder, name)
-            if _known(path):
+            if _known(path) and _may_be_a_file(path):
                 yield _source(path, path.relative_to(root))
 
 
 def _source(path: Path, inner: Path) -> Source:
     # A GIF is in both lists, and a picture first.
     return Source(path, inner, path.suffix.lower() in VIDEO_SUFFIXES - PICTURE_SUFFIXES)
+
+
+def _is_folder(path: Path) -> bool:
+    mode = mode_of(path)
+    return mode is not None and stat.S_ISDIR(mode)
+
+
+def _may_be_a_file(path: Path) -> bool:
+    """Tell whether this is a file, or nothing (a broken link, say), which the reader complains of."""
+    mode = mode_of(path)
+    return mode is None or stat.S_ISREG(mode)
 
 
 def _known(path: Path) -> bool:
@@ -133,7 +164,7 @@ def _fixed_part(pattern: Path) -> Path:
 
 
 def _nothing(given: str, recursive: bool) -> InputError:
-    if not Path(given).is_dir():
+    if not _is_folder(Path(given)):
         return InputError("no picture or video matches", path=given)
     remedy = None if recursive else "look into subfolders with --recursive"
     return InputError("no pictures or videos in this folder", path=given, remedy=remedy)

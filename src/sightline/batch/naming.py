@@ -34,6 +34,9 @@ PICTURE_ENDINGS: dict[Format, str] = {
 VIDEO_FORMATS: dict[Format, VideoFormat] = {"npz": "npz", "png": "ffv1", "color": "color"}
 
 
+#: Longest name of a file in bytes, on every file system in common use.
+NAME_MAX = 255
+
 #: What is saved when nothing is asked for. A video's frames as npz would fill a disk unasked.
 PICTURE_DEFAULT: tuple[Format, ...] = ("npz", "color")
 VIDEO_DEFAULT: tuple[Format, ...] = ("png", "color")
@@ -95,6 +98,7 @@ def plan(
                 path=job.source,
                 remedy="choose another --out, or name fewer inputs at once",
             )
+        _check_names(job)
         _spare_the_users_files(job, own)
     return jobs
 
@@ -128,6 +132,17 @@ def _with_folders(sources: Sequence[Source]) -> list[Path]:
     places = [place(source.path) for source in sources]
     common = os.path.commonpath([path.parent for path in places])
     return [path.relative_to(common) for path in places]
+
+
+def _check_names(job: Job) -> None:
+    """Refuse an input some of whose results could not be written for their name alone."""
+    longest = max(len(os.fsencode(path.name)) for path in job.paths)
+    if longest > NAME_MAX:
+        raise InputError(
+            f"the name of its result would have {longest} bytes, more than the {NAME_MAX} allowed",
+            path=job.source,
+            remedy="give it a shorter name",
+        )
 
 
 def _spare_the_users_files(job: Job, own: AbstractSet[Path]) -> None:

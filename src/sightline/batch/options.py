@@ -25,6 +25,10 @@ Flag = Annotated[bool, Parameter(show_default=False)]
 
 FORMATS: tuple[Format, ...] = get_args(Format)
 
+#: Bounds of `size` in [px]: below, there is nothing to see; above, no machine has the memory (the
+#: upper one is that of `depth.preprocess`, which needs numpy; a test holds them together).
+SMALLEST, LARGEST = 32, 4096
+
 #: What a result depends on. Threads, workers and the like may change without making it stale.
 _SETTINGS = (
     "size",
@@ -98,7 +102,9 @@ class DepthOptions:
     max_pixels: int = 200_000_000
 
     def __post_init__(self) -> None:
-        for name in ("size", "threads", "workers", "max_pixels"):
+        if self.size is not None and not SMALLEST <= self.size <= LARGEST:
+            raise InputError(f"size must be from {SMALLEST} to {LARGEST}, got {self.size}")
+        for name in ("threads", "workers", "max_pixels"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise InputError(f"{name.replace('_', '-')} must be at least 1, got {value}")

@@ -87,6 +87,6 @@ def explained(error: Exception, what: str) -> SightlineError:
     return named
 
 
-def one_line(error: BaseException) -> str:
-    """Return the message of an error on one line."""
-    return " ".join(str(error).split())
+def one_line(message: object) -> str:
+    """Return a message, or that of an error, on one line, whatever file names it holds."""
+    return " ".join(str(message).split())

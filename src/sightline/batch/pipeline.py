@@ -27,11 +27,13 @@ def run_here(
     estimator: DepthEstimator,
     options: DepthOptions,
     on_frame: work.OnFrame | None = None,
+    on_late: Callable[[Outcome], None] | None = None,
 ) -> Generator[Outcome, None, None]:
     """Do the jobs one after the other with their stages overlapping; yield outcomes in their order.
 
     When the caller stops early (`close()`), or at Ctrl-C, what is being written is finished and what
-    has not begun is dropped. `on_frame` is told of the progress inside videos.
+    has not begun is dropped; since nothing can be yielded any more, `on_late` is told of the former.
+    `on_frame` is told of the progress inside videos.
     """
     reader, writers = ThreadPoolExecutor(1, "read"), ThreadPoolExecutor(WRITERS, "write")
     written: deque[Future[Outcome]] = deque()
@@ -49,6 +51,9 @@ def run_here(
     finally:
         for pool in (reader, writers):
             pool.shutdown(wait=True, cancel_futures=True)
+        for late in written:
+            if on_late is not None and not late.cancelled():
+                on_late(late.result())
 
 
 def _read_ahead(

@@ -36,7 +36,8 @@ def run(
     """Do the jobs and yield what became of each, in the order in which they end.
 
     A failed file is an outcome, not an exception: the caller decides whether to go on. Every result is
-    on record in the folder's manifest by the time its outcome is yielded, or shortly after.
+    on record in the folder's manifest as planned before work starts, and as finished by the time its
+    outcome is yielded, or shortly after.
 
     Args:
         jobs: what `prepare` gave.
@@ -61,19 +62,24 @@ def run(
             waiting.append(job)
     if not waiting:
         return
-    try:
-        with closing(_start(waiting, options, on_frame)) as outcomes:
-            for outcome in outcomes:
-                if outcome.failure is None:
-                    manifest.record(outcome.job, settings)
-                yield outcome
-    finally:
-        manifest.save()
+
+    def note(outcome: Outcome) -> None:
+        if outcome.failure is None:
+            manifest.finish(outcome.job)
+
+    outcomes = _start(waiting, options, on_frame, note)
+    with manifest.working(waiting, settings), closing(outcomes):
+        for outcome in outcomes:
+            note(outcome)
+            yield outcome
 
 
 def _start(
-    jobs: Sequence[Job], options: DepthOptions, on_frame: work.OnFrame | None
+    jobs: Sequence[Job],
+    options: DepthOptions,
+    on_frame: work.OnFrame | None,
+    on_late: Callable[[Outcome], None],
 ) -> Generator[Outcome, None, None]:
     if options.workers > 1 and len(jobs) > 1:
         return run_workers(jobs, options)
-    return run_here(jobs, work.load_estimator(options), options, on_frame)
+    return run_here(jobs, work.load_estimator(options), options, on_frame, on_late)

@@ -7,6 +7,7 @@ One small file per command, imported only when that command is used, so that `--
 * 1: a failure of ours or of the machine
 * 2: a mistake in what was given: an unknown flag, a corrupt picture, a missing file
 * 130: stopped by Ctrl-C
+* 143: stopped by a polite kill (SIGTERM)
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from collections.abc import Sequence
 from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
-from sightline.errors import SightlineError
+from sightline.errors import InputError, SightlineError
 
 if TYPE_CHECKING:
     from cyclopts import App, CycloptsError
 
-STOPPED = 130
 USAGE = 2
+STOPPED = 128 + signal.SIGINT
 
 #: name, where it is, what it does. The help is here, so that listing commands imports none of them.
 COMMANDS = (
@@ -35,22 +36,35 @@ COMMANDS = (
 )
 
 
+class Terminated(KeyboardInterrupt):
+    """A polite kill, which runs the same clean-up as Ctrl-C."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code.
 
     Args:
         arguments: words after the program's name; those of this process when None.
     """
+    try:
+        _prepare_process()
+        return _run(sys.argv[1:] if arguments is None else arguments)
+    except Terminated as stop:
+        return _complain(str(stop) or "stopped", 128 + signal.SIGTERM)
+    except KeyboardInterrupt as stop:
+        return _complain(str(stop) or "stopped", STOPPED)
+
+
+def _run(arguments: Sequence[str]) -> int:
+    """Run the command line; every error becomes a line and an exit code."""
     from cyclopts import CycloptsError
 
-    _prepare_process()
     try:
+        _refuse_empty_words(arguments)
         result = build()(arguments)
         sys.stdout.flush()
     except CycloptsError as error:
         return _complain(_usage(error), USAGE)
-    except KeyboardInterrupt as stop:
-        return _complain(str(stop) or "stopped", STOPPED)
     except BrokenPipeError:
         # The reader of our output went away (`| head`); Python would complain at exit otherwise.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -93,7 +107,21 @@ def _prepare_process() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    signal.signal(signal.SIGTERM, _terminate)
+
+
+def _terminate(*_: object) -> None:
+    raise Terminated
+
+
+def _refuse_empty_words(arguments: Sequence[str]) -> None:
+    """No command has a use for an empty word, and as a path it would mean the present folder."""
+    for before, word in zip(("", *arguments), arguments, strict=False):
+        if not word or (word.startswith("--") and word.endswith("=")):
+            where = f"after {before}" if before and not word else word
+            raise InputError(
+                f"an empty argument ({where or 'the first'})", remedy="is a shell variable unset?"
+            )
 
 
 def _usage(error: CycloptsError) -> str:

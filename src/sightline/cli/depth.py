@@ -54,9 +54,9 @@ def depth(
                     print(json_format.dumps(outcome.to_dict()), flush=True)
                 if outcome.failure is not None and not options.keep_going:
                     raise outcome.failure
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         done = sum(outcome.failure is None for outcome in outcomes)
-        raise KeyboardInterrupt(
+        raise type(stop)(
             f"stopped with {done} of {len(jobs)} done; the same command with --resume goes on"
         ) from None
     return report(outcomes, out, time.perf_counter() - start, quiet=json)
@@ -77,22 +77,24 @@ def report(outcomes: Sequence[Outcome], out: Path, seconds: float, *, quiet: boo
         seconds: the whole took.
         quiet: print on the error stream, since the standard output carries JSON.
     """
+    from sightline.batch.outcome import one_line
+
     failures = [outcome.failure for outcome in outcomes if outcome.failure is not None]
     skipped = sum(outcome.skipped for outcome in outcomes)
     done = len(outcomes) - skipped - len(failures)
     parts = [f"{done} done"]
     if skipped:
-        parts.append(f"{skipped} were done already")
+        parts.append(f"{skipped} done before")
     if failures:
         parts.append(f"{len(failures)} failed")
     stream = sys.stderr if quiet or failures else sys.stdout
     end = ":" if failures else ""
     print(f"{', '.join(parts)} in {seconds:.1f} s, results in {out}{end}", file=stream)
     for failure in failures:
-        print(f"  {' '.join(str(failure).split())}", file=stream)
+        print(f"  {one_line(failure)}", file=stream)
     for outcome in outcomes:
         if outcome.note:
-            print(f"  {outcome.job.source}: {outcome.note}", file=sys.stderr)
+            print(f"  {one_line(f'{outcome.job.source}: {outcome.note}')}", file=sys.stderr)
     if len(outcomes) == 1 and not failures:
         for path in outcomes[0].job.paths:
             print(f"  {path}", file=stream)

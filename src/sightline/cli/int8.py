@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from sightline.errors import InputError
+
 
 def int8(
     model: str, /, *, pictures: Path, out: Path, size: int | None = None, most: int = 64
@@ -18,6 +20,10 @@ def int8(
         size: shorter side of the network's input in pixels; default: what the model was made for.
         most: use at most so many pictures, evenly spread over the folder.
     """
+    if most < 2:
+        raise InputError(
+            f"most must be at least 2, got {most}", remedy="one calibrates, another judges"
+        )
     from sightline.batch.inputs import expand
     from sightline.depth.int8 import make_int8
     from sightline.files.pictures import read_picture

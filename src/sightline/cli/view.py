@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import stat
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -28,18 +30,32 @@ def view(
 ) -> int:
     """Make one self-contained HTML page of results: photograph, depth, point cloud.
 
+    A bad result is left out and reported at the end.
+
     Args:
         results: folders written by `sightline depth`, or npz, png or exr files in them.
         out: the page; default: index.html beside the first result.
         palette: colours for depth.
     """
+    from sightline.batch.outcome import one_line
     from sightline.report import write_page
 
     files = [file for result in results for file in _files(result)]
+    exhibits: list[Exhibit] = []
+    failures: list[InputError] = []
+    for file in files:
+        try:
+            exhibits.append(exhibit(file))
+        except InputError as error:
+            failures.append(error)
+    if not exhibits:
+        raise failures[0]
     page = out or files[0].parent / "index.html"
-    write_page(page, [exhibit(file) for file in files], palette=palette)
+    write_page(page, exhibits, palette=palette)
     print(page)
-    return 0
+    for failure in failures:
+        print(f"left out: {one_line(failure)}", file=sys.stderr)
+    return max((failure.exit_code for failure in failures), default=0)
 
 
 def exhibit(file: Path) -> Exhibit:
@@ -57,12 +73,15 @@ def exhibit(file: Path) -> Exhibit:
 
 
 def _files(result: Path) -> Iterator[Path]:
-    if not result.exists():
-        raise InputError("no such file or folder", path=result)
-    if result.is_file():
+    from sightline.batch.inputs import mode_of
+    from sightline.depth.video import VIDEO_ENDINGS
+
+    mode = mode_of(result)
+    if mode is None:
+        raise InputError("no such file or folder", path=result, remedy="check the spelling")
+    if not stat.S_ISDIR(mode):
         yield result
         return
-    from sightline.depth.video import VIDEO_ENDINGS
 
     frames = VIDEO_ENDINGS["npz"]  # a page of every frame of a video would be too long to look at
     found = sorted(f for f in result.rglob("*.npz") if not f.parent.name.endswith(frames))
@@ -74,7 +93,10 @@ def _files(result: Path) -> Iterator[Path]:
 
 
 def _photo(file: Path, depth: DepthMap) -> NDArray[np.uint8] | None:
-    """Return the picture that a result was made from, if the manifest knows it and it still fits."""
+    """Return the picture that a result was made from, if the manifest knows it and it still fits.
+
+    A page without the photograph is better than none: whatever is wrong with it is passed over.
+    """
     from sightline.batch.manifest import NAME, Manifest
     from sightline.files.pictures import read_picture
 
@@ -82,8 +104,11 @@ def _photo(file: Path, depth: DepthMap) -> NDArray[np.uint8] | None:
         if not (folder / NAME).is_file():
             continue
         source = Manifest(folder).source_of(file)
-        if source is None or not source.is_file():
+        if source is None:
             return None
-        pixels = read_picture(source).pixels
+        try:
+            pixels = read_picture(source).pixels
+        except InputError:
+            return None
         return pixels if pixels.shape[:2] == depth.values.shape else None
     return None

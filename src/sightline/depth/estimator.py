@@ -25,7 +25,7 @@ from sightline.depth.calibration import GENERIC, Calibration, stored_calibration
 from sightline.depth.engines.base import Engine
 from sightline.depth.engines.choose import EngineName, open_engine
 from sightline.depth.images import Pictureable, as_picture
-from sightline.depth.preprocess import network_size, to_input, to_picture_size
+from sightline.depth.preprocess import MAX_SIZE, network_size, to_input, to_picture_size
 from sightline.depth.spec import ModelSpec
 from sightline.errors import InputError
 from sightline.types import Camera, DepthMap, FloatArray, Kind
@@ -50,7 +50,7 @@ def load(
 
     Args:
         name_or_path: a name of `sightline models`, or an `.onnx`, `.xml`, `.pth` or `.safetensors`
-            file.
+            file (known by its content).
         engine: `"openvino"`, `"torch"`, or `"auto"`: torch on a GPU if there is one and the weights
             are torch's, else OpenVINO on the CPU.
         size: network input's shorter side in [px]; None for the model's own.
@@ -116,10 +116,13 @@ class DepthEstimator:
         self.engine = engine
         self.spec = spec
         self.name = name
-        self.size = min(engine.fixed_hw) if engine.fixed_hw else size or spec.size
+        self.size = spec.size if size is None else size
+        if engine.fixed_hw is not None:
+            self.size = min(engine.fixed_hw)
+        else:
+            network_size(1, 1, spec, self.size)  # refuses what cannot work, now rather than later
         self.sha256 = sha256
         self.calibration = calibration
-        network_size(1, 1, spec, self.size)  # refuses a size too small, now rather than later
         self._warned = False
 
     @property
@@ -236,7 +239,7 @@ class DepthEstimator:
         least = self.spec.multiple
 
         def predict(view: NDArray[np.uint8], size: int) -> FloatArray:
-            return self.predict(view, max(size, least))
+            return self.predict(view, min(max(size, least), MAX_SIZE))
 
         return uncertainty.disagreement(pixels, raw, predict, self.size, self.spec.kind, scales)
 

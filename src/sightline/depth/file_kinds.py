@@ -7,6 +7,7 @@ pointer, half a file. Each gets its own message.
 from __future__ import annotations
 
 import json
+import stat
 import zipfile
 from enum import StrEnum
 from pathlib import Path
@@ -16,6 +17,18 @@ from sightline.errors import InputError
 
 #: A safetensors header longer than this is no header.
 LARGEST_HEADER = 100_000_000
+
+
+#: What JSON that is no safetensors header may make its reader stumble over: wrong types, offsets
+#: beyond any number, brackets nested without end.
+NOT_A_HEADER = (
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+)
 
 
 class FileKind(StrEnum):
@@ -74,6 +87,11 @@ def file_kind(path: str | Path) -> FileKind:
     raise _not_a_model("neither a torch checkpoint, nor safetensors, nor ONNX", path)
 
 
+def is_graph(path: str | Path) -> bool:
+    """Whether OpenVINO runs this weight file as it is (ONNX, its own format); torch reads the rest."""
+    return file_kind(path) in (FileKind.ONNX, FileKind.OPENVINO)
+
+
 def safetensors_header(path: str | Path) -> dict[str, Any]:
     """Return a safetensors file's header: tensor names to dtype, shape and offsets, `__metadata__`.
 
@@ -88,8 +106,10 @@ def safetensors_header(path: str | Path) -> dict[str, Any]:
     try:
         header: dict[str, Any] = json.loads(raw)
         ends = [int(v["data_offsets"][1]) for k, v in header.items() if k != "__metadata__"]
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
-        raise InputError("a damaged safetensors file", path=path) from error
+    except NOT_A_HEADER as error:
+        raise InputError(
+            "a damaged safetensors file", path=path, remedy="download it again"
+        ) from error
     if path.stat().st_size < 8 + length + max(ends, default=0):
         raise _truncated(path)
     return header
@@ -97,13 +117,18 @@ def safetensors_header(path: str | Path) -> dict[str, Any]:
 
 def _head(path: Path) -> bytes:
     """Return the first bytes of a file that is there, readable and not empty."""
-    if path.is_dir():
-        raise InputError("a folder, not a model file", path=path, remedy="name the file inside it")
     try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise InputError(
+                "a folder, not a model file", path=path, remedy="name the file inside it"
+            )
+        if not stat.S_ISREG(mode):  # a pipe would keep us waiting
+            raise InputError("not a regular file", path=path, remedy="name a model file")
         with path.open("rb") as file:
             head = file.read(512)
     except FileNotFoundError as error:
-        raise InputError("no such file", path=path) from error
+        raise InputError("no such file", path=path, remedy="check the name") from error
     except OSError as error:
         raise InputError(f"could not be read ({error.strerror})", path=path) from error
     if not head:

@@ -26,6 +26,10 @@ from sightline.types import FloatArray
 #: pixels would otherwise ask for an input two million pixels long.
 MAX_ASPECT = 4
 
+#: Largest shorter side of a network input in [px], eight times what the networks were trained at. A
+#: transformer's time grows with the fourth power of it: beyond lies a slip of the keyboard.
+MAX_SIZE = 4096
+
 #: Rows treated at a time; a few hundred kilobytes, so that they stay in the processor's cache.
 BAND = 32
 
@@ -45,7 +49,8 @@ def network_size(
         height: of the picture in [px].
         width: of the picture in [px].
         spec: of the network; gives the multiple and the default size.
-        size: shorter side wanted in [px]; raising it gives sharper maps (DAv2 B.8).
+        size: shorter side wanted in [px], at most `MAX_SIZE`; raising it gives sharper maps (DAv2
+            B.8).
 
     >>> network_size(480, 640, ModelSpec("vits"))
     (518, 686)
@@ -55,10 +60,14 @@ def network_size(
     if height < 1 or width < 1:
         raise InputError(f"a picture of {width}×{height} has no pixels")
     shorter = spec.size if size is None else size
+    if not isinstance(shorter, int | np.integer):
+        raise InputError(f"a network size is a number of pixels, got {shorter!r}")
     if shorter < spec.multiple:
         raise InputError(
             f"network size {shorter} is too small", remedy=f"give at least {spec.multiple}"
         )
+    if shorter > MAX_SIZE:
+        raise InputError(f"network size {shorter} is too large", remedy=f"give at most {MAX_SIZE}")
     scale = max(shorter / height, shorter / width)
     longest = MAX_ASPECT * shorter
 

@@ -25,9 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.depth.engines.base import Engine
+from sightline.depth.engines.openvino import OpenVinoEngine, brief, read_network, spec_of
+from sightline.depth.engines.quiet_openvino import import_openvino
 from sightline.depth.preprocess import network_size, to_input
 from sightline.depth.spec import SPEC_KEY, ModelSpec
-from sightline.errors import InputError
+from sightline.errors import InputError, SightlineError
 from sightline.files.atomic import atomic_path
 from sightline.types import FloatArray
 from sightline.weights.entry import Gate
@@ -57,31 +59,23 @@ def quantise(
         out_path: of the `.xml` file; the weights go into the `.bin` file beside it.
         size: shorter side of the network input in [px] while calibrating; None for the spec's.
     """
-    out_path = Path(out_path)
-    if out_path.suffix != ".xml":
-        raise InputError("int8 models are OpenVINO files", path=out_path, remedy="name it .xml")
+    out_path = int8_path(out_path)
     if not pictures:
         raise InputError("int8 needs pictures to calibrate on, got none")
-    import nncf
-    import openvino
-
-    model = openvino.Core().read_model(onnx_path)
-    spec = _spec_of(model, onnx_path)
+    model, spec = _read_float(Path(onnx_path))
     inputs = [batch for batch, _ in _inputs(pictures, spec, size)]
-    nncf.set_log_level(logging.ERROR)
-    # NNCF reports on stdout, which belongs to our results; without a terminal nobody reads it.
-    shown = sys.stderr if sys.stderr.isatty() else io.StringIO()
-    with contextlib.redirect_stdout(shown):
-        quantised = nncf.quantize(
-            model,
-            nncf.Dataset(inputs),
-            model_type=nncf.ModelType.TRANSFORMER,
-            subset_size=len(inputs),
-            ignored_scope=nncf.IgnoredScope(names=_float_layers(model)),
-        )
+    quantised = _run_nncf(model, inputs, onnx_path)
     _forget_run(quantised)
     quantised.set_rt_info(spec.to_json(), SPEC_KEY)
     save_model(quantised, out_path)
+
+
+def int8_path(path: str | Path) -> Path:
+    """Return the path an int8 model is to have; `InputError` unless it ends in `.xml`."""
+    path = Path(path)
+    if path.suffix != ".xml":
+        raise InputError("int8 models are OpenVINO files", path=path, remedy="name it .xml")
+    return path
 
 
 def gate(
@@ -152,21 +146,50 @@ def _inputs(
 
 
 def _engine(model: Engine | str | Path) -> Engine:
-    if not isinstance(model, str | Path):
-        return model
-    from sightline.depth.engines.openvino import OpenVinoEngine
-
-    return OpenVinoEngine(model)
+    return OpenVinoEngine(model) if isinstance(model, str | Path) else model
 
 
-def _spec_of(model: Any, path: str | Path) -> ModelSpec:
-    """Read the description that `export_onnx` put into the file."""
-    place = ["framework", SPEC_KEY]
-    if not model.has_rt_info(place):
+def _read_float(path: Path) -> tuple[Any, ModelSpec]:
+    """Read a network that is not int8 yet, and the description that `export_onnx` put into it."""
+    model = read_network(import_openvino().Core(), path)
+    if any(op.get_type_name() == "FakeQuantize" for op in model.get_ops()):
+        raise InputError(
+            "is an int8 model already", path=path, remedy="give the float model it was made from"
+        )
+    spec = spec_of(model)
+    if spec is None:
         raise InputError(
             "carries no description", path=path, remedy="export it with sightline first"
         )
-    return ModelSpec.from_json(model.get_rt_info(place).value)
+    return model, spec
+
+
+def _run_nncf(model: Any, inputs: list[FloatArray], path: str | Path) -> Any:
+    """Let NNCF make an int8 model of a float one, silently."""
+    import_openvino()  # before NNCF, which imports it, too, but with telemetry
+    import nncf
+
+    nncf.set_log_level(logging.ERROR)
+    # NNCF reports on stdout, which belongs to our results; without a terminal nobody reads it.
+    shown = sys.stderr if sys.stderr.isatty() else io.StringIO()
+    try:
+        with contextlib.redirect_stdout(shown):
+            return nncf.quantize(
+                model,
+                nncf.Dataset(inputs),
+                model_type=nncf.ModelType.TRANSFORMER,
+                subset_size=len(inputs),
+                ignored_scope=nncf.IgnoredScope(names=_float_layers(model)),
+            )
+    except (
+        RuntimeError,  # OpenVINO's, while calibrating
+        nncf.InternalError,
+        nncf.UnsupportedModelError,
+        nncf.ValidationError,
+    ) as error:
+        raise SightlineError(
+            f"{path}: NNCF cannot quantise this network ({brief(error)}); use the float model"
+        ) from error
 
 
 def _float_layers(model: Any) -> list[str]:
@@ -177,7 +200,7 @@ def _float_layers(model: Any) -> list[str]:
     kinds = ("Convolution", "GroupConvolution", "ConvolutionBackpropData")
     layers = [op for op in model.get_ordered_ops() if op.get_type_name() in kinds]
     kept = [op for op in layers[:-1] if FLOAT_PARTS.match(_weight_name(op))]
-    return [str(op.get_friendly_name()) for op in (*kept, layers[-1])]
+    return [str(op.get_friendly_name()) for op in (*kept, *layers[-1:])]
 
 
 def _weight_name(layer: Any) -> str:
@@ -202,14 +225,12 @@ def _forget_run(model: Any) -> None:
 
 def save_model(model: Any, path: Path) -> None:
     """Write `.bin`, then `.xml`: whoever sees the new `.xml` finds the right weights beside it."""
-    import openvino
-
     weights = path.with_suffix(".bin")
     # The inner one is renamed first.
     with atomic_path(path) as new_graph, atomic_path(weights) as new_weights:
         with tempfile.TemporaryDirectory(dir=path.parent) as folder:
             made = Path(folder) / path.name
-            openvino.save_model(model, made, compress_to_fp16=False)
+            import_openvino().save_model(model, made, compress_to_fp16=False)
             made.with_suffix(".bin").replace(new_weights)
             made.replace(new_graph)
         # An old graph must not meet new weights, not even for the moment between two renames.

@@ -53,10 +53,22 @@ def write_text(path: str | Path, text: str) -> None:
 
 def _explain(error: OSError, path: Path) -> SightlineError:
     """Turn an operating system error into one line that says what to do."""
-    if isinstance(error, FileExistsError | NotADirectoryError):
-        return InputError("a file is in the way of this folder", path=path.parent)
-    if isinstance(error, PermissionError) or error.errno == errno.EROFS:
-        return InputError("no permission to write", path=path, remedy="choose another --out")
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return SightlineError(f"{path}: the disk is full; free some space and run again (--resume)")
+    elsewhere, away = "choose another --out", "move it away or choose another --out"
+    match error.errno:
+        case errno.EEXIST | errno.ENOTDIR:
+            return InputError("a file is in the way of this folder", path=path.parent, remedy=away)
+        case errno.EISDIR:
+            return InputError("a folder is in the way of this file", path=path, remedy=away)
+        case errno.ENOENT:
+            return InputError(
+                "this folder cannot be made, or is gone", path=path.parent, remedy=elsewhere
+            )
+        case errno.ENAMETOOLONG:
+            return InputError("the name is too long", path=path, remedy="choose a shorter one")
+        case errno.ELOOP:
+            return InputError("a link leads back to itself", path=path.parent, remedy=elsewhere)
+        case errno.EACCES | errno.EPERM | errno.EROFS:
+            return InputError("no permission to write", path=path, remedy=elsewhere)
+        case errno.ENOSPC | errno.EDQUOT:
+            return SightlineError(f"{path}: the disk is full; free some space and run again")
     return SightlineError(f"{path}: could not be written ({error.strerror or error})")

@@ -22,7 +22,7 @@ from sightline.files.decode import decode
 from sightline.files.depth_npz import parse_kind
 from sightline.files.legend import add_legend, left_margin
 from sightline.files.palettes import UNKNOWN, Palette, table
-from sightline.files.reading import MAX_PIXELS, naming, read_bytes
+from sightline.files.reading import GET_AGAIN, MAX_PIXELS, naming, read_bytes
 from sightline.types import DepthMap, Kind
 
 #: Percentiles of the valid values at the two ends of the scale: a few stray pixels must not wash out
@@ -151,9 +151,9 @@ def read_color(path: str | Path, *, max_pixels: int = MAX_PIXELS) -> ColorPictur
             width, height = (int(word) for word in text["picture_size"].split())
             low, high = float(text["display_low"]), float(text["display_high"])
         except ValueError as error:
-            raise InputError("has damaged text about its range") from error
+            raise InputError("has damaged text about its range", remedy=GET_AGAIN) from error
         if not (0 < width <= sheet.shape[1] and 0 < height <= sheet.shape[0]):
-            raise InputError("says it is larger than it is")
+            raise InputError("says it is larger than it is", remedy=GET_AGAIN)
         left = left_margin(sheet.shape[1], width)
         pixels = np.ascontiguousarray(sheet[:height, left : left + width])
         return ColorPicture(pixels, low, high, parse_kind(text["kind"]), text["palette"])

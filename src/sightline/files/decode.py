@@ -33,9 +33,9 @@ from PIL import (
 from PIL.ImageFile import ImageFile
 
 from sightline.errors import InputError
-from sightline.files import exif, exr, jpeg, png
+from sightline.files import exif, exr, jpeg, native, png
 from sightline.files.pixels import RGB, to_rgb8, tone_map
-from sightline.files.reading import check_pixels
+from sightline.files.reading import GET_AGAIN, check_pixels
 
 _OPENERS: dict[str, Callable[[io.BytesIO], ImageFile]] = {
     "jpeg": JpegImagePlugin.JpegImageFile,
@@ -97,6 +97,14 @@ def decode(data: bytes, kind: str, max_pixels: int, path: Path | None) -> Decode
         max_pixels: checked against the header before anything is decoded.
         path: only for messages.
     """
+    with native.listening() as said:
+        found = _decode(data, kind, max_pixels, path)
+    if kind == "jpeg" and jpeg.tells_of_damage(said, data):
+        raise _damaged(path)
+    return found
+
+
+def _decode(data: bytes, kind: str, max_pixels: int, path: Path | None) -> Decoded:
     if kind == "exr":
         return Decoded(_decode_exr(data, max_pixels, path), {})
     if kind == "hdr":
@@ -112,9 +120,8 @@ def decode(data: bytes, kind: str, max_pixels: int, path: Path | None) -> Decode
     return Decoded(_load(image, path), tags, upright=kind == "bigtiff")
 
 
-def _damaged(path: Path | None, error: BaseException | None = None) -> InputError:
-    because = f" ({error})" if error is not None and str(error) else ""
-    return InputError(f"is damaged or truncated{because}", path=path)
+def _damaged(path: Path | None) -> InputError:
+    return InputError("is damaged or truncated", path=path, remedy=GET_AGAIN)
 
 
 def _open(data: bytes, kind: str, max_pixels: int, path: Path | None) -> ImageFile:
@@ -122,7 +129,7 @@ def _open(data: bytes, kind: str, max_pixels: int, path: Path | None) -> ImageFi
     try:
         image = _OPENERS[kind](io.BytesIO(data))
     except _DAMAGE as error:
-        raise _damaged(path, error) from error
+        raise _damaged(path) from error
     check_pixels(*image.size, max_pixels, path=path)
     return image
 
@@ -133,7 +140,7 @@ def _load(image: ImageFile, path: Path | None, *, invert: bool = False) -> RGB:
         image.load()
         return _pillow_to_rgb8(image, invert=invert)
     except _DAMAGE as error:
-        raise _damaged(path, error) from error
+        raise _damaged(path) from error
 
 
 def _decode_jpeg(data: bytes, max_pixels: int, path: Path | None) -> Decoded:
@@ -213,7 +220,9 @@ def _decode_hdr(data: bytes, max_pixels: int, path: Path | None) -> RGB:
     """Radiance HDR: text header up to an empty line, then the line with the size."""
     size = re.search(rb"\n\n-Y (\d{1,9}) \+X (\d{1,9})\n", data[:65536])
     if size is None:
-        raise InputError("has no size that can be read in its HDR header", path=path)
+        raise InputError(
+            "has no size that can be read in its HDR header", path=path, remedy=GET_AGAIN
+        )
     height, width = int(size[1]), int(size[2])
     check_pixels(width, height, max_pixels, path=path)
     return tone_map(_opencv(data, path))

@@ -12,8 +12,10 @@ are: deflating float noise takes ten times as long and saves little.
 from __future__ import annotations
 
 import io
+import lzma
 import math
 import struct
+import tokenize
 import zipfile
 import zlib
 from pathlib import Path
@@ -24,7 +26,7 @@ from numpy.typing import NDArray
 
 from sightline.errors import InputError
 from sightline.files.atomic import atomic_path
-from sightline.files.reading import MAX_PIXELS, check_pixels, naming, read_bytes
+from sightline.files.reading import GET_AGAIN, MAX_PIXELS, check_pixels, naming, read_bytes
 from sightline.types import Camera, CameraSource, DepthMap, Kind
 
 #: More members than this is not a depth file. Small ones (all but the maps) are bounded in bytes.
@@ -35,6 +37,7 @@ _SMALL = 100_000
 _DAMAGE = (
     zipfile.BadZipFile,
     zlib.error,
+    lzma.LZMAError,
     struct.error,
     EOFError,
     OSError,
@@ -80,7 +83,9 @@ def read_npz(path: str | Path, *, max_pixels: int = MAX_PIXELS) -> DepthMap:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             arrays = _read_members(archive, max_pixels, path)
     except _DAMAGE as error:
-        raise InputError("is not an .npz file, or a damaged one", path=path) from error
+        raise InputError(
+            "is not an .npz file, or a damaged one", path=path, remedy=GET_AGAIN
+        ) from error
     for name in ("values", "kind"):
         if name not in arrays:
             raise InputError(
@@ -123,8 +128,8 @@ def _read_array(data: bytes, name: str, max_pixels: int, path: str | Path) -> ND
         if version != (1, 0):
             read = np.lib.format.read_array_header_2_0
         shape, _, dtype = read(stream)
-    except (ValueError, EOFError, TypeError) as error:
-        raise InputError(f"has a damaged array {name!r}", path=path) from error
+    except (ValueError, EOFError, TypeError, tokenize.TokenError) as error:
+        raise InputError(f"has a damaged array {name!r}", path=path, remedy=GET_AGAIN) from error
     if dtype.hasobject:
         raise InputError(f"holds Python objects in {name!r}; these are never loaded", path=path)
     if len(shape) == 2 and name != "K":

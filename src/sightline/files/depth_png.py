@@ -22,7 +22,8 @@ from sightline.errors import InputError
 from sightline.files import png
 from sightline.files.atomic import write_bytes
 from sightline.files.depth_npz import parse_camera_source, parse_kind
-from sightline.files.reading import MAX_PIXELS, check_pixels, naming, read_bytes
+from sightline.files.native import listening
+from sightline.files.reading import GET_AGAIN, MAX_PIXELS, check_pixels, naming, read_bytes
 from sightline.types import Camera, DepthMap, FloatArray
 
 _LEVELS = 65534  # steps between pixel 1 and pixel 65535
@@ -101,9 +102,10 @@ def read_png16(path: str | Path, *, max_pixels: int = MAX_PIXELS) -> DepthMap:
             levels[1], levels[-1] = ends if scale else (ends[0], ends[0])
         camera = _camera(text, header.width, header.height)
         png.check(data, path=path)
-        pixels = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED)
+        with listening():
+            pixels = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED)
         if pixels is None or pixels.shape != (header.height, header.width):
-            raise InputError("is damaged")
+            raise InputError("is damaged", remedy=GET_AGAIN)
         values: FloatArray = np.take(levels.astype(np.float32), pixels)
         return DepthMap(values, kind, pixels > 0, camera, source=text.get("source", str(path)))
 

@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 
 from sightline.errors import InputError, SightlineError
 from sightline.files.depth_npz import parse_camera_source, parse_kind
-from sightline.files.reading import MAX_PIXELS, check_pixels, naming
+from sightline.files.reading import GET_AGAIN, MAX_PIXELS, check_pixels, naming
 from sightline.files.video_output import Ticks, output
 from sightline.files.video_read import open_container
 from sightline.types import Camera, DepthMap, Kind
@@ -172,7 +172,9 @@ class Depth16VideoWriter:
 
     def _add_stream(self, container: OutputContainer, depth: DepthMap) -> VideoStream:
         # Version 3 with every frame a key frame and a checksum per slice: what archives use.
-        options = {"level": "3", "g": "1", "slices": "4", "slicecrc": "1"}
+        # Four slices lie two by two, so a picture of one row or column is one slice.
+        slices = "4" if min(depth.width, depth.height) > 1 else "1"
+        options = {"level": "3", "g": "1", "slices": slices, "slicecrc": "1"}
         stream = container.add_stream("ffv1", rate=self._ticks.fps, options=options)
         stream.width, stream.height = depth.width, depth.height
         stream.pix_fmt = "gray16le"
@@ -246,9 +248,11 @@ def depth_video_info(path: str | Path) -> DepthVideoInfo:
             fps, K, source = Fraction(text["fps"]), text["K"], str(text["source"])
             kind, camera_source = parse_kind(text["kind"]), text["camera_source"]
         except (ValueError, KeyError, TypeError, ZeroDivisionError) as error:
-            raise InputError(f"has a damaged description ({error})", path=path) from error
+            raise InputError("has a damaged description", path=path, remedy=GET_AGAIN) from error
         if not all(math.isfinite(s.scale) and math.isfinite(s.offset) for s in segments):
-            raise InputError("has a damaged description (scale not finite)", path=path)
+            raise InputError(
+                "has a damaged description (scale not finite)", path=path, remedy=GET_AGAIN
+            )
         camera = None
         if K is not None:
             matrix = np.array(K, np.float64).reshape(3, 3)
@@ -280,4 +284,4 @@ def _read(path: Path, info: DepthVideoInfo) -> Iterator[DepthMap]:
                     source=info.source,
                 )
         except av.FFmpegError as error:
-            raise InputError("is damaged or cut off", path=path) from error
+            raise InputError("is damaged or cut off", path=path, remedy=GET_AGAIN) from error

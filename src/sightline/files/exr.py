@@ -15,11 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import InputError
-from sightline.files.reading import check_pixels
+from sightline.files.native import listening
+from sightline.files.reading import GET_AGAIN, check_pixels
 
 _DTYPES = {"HALF": np.float16, "FLOAT": np.float32, "UINT": np.uint32}
 
 
+@listening()
 def read_header(
     data: bytes, *, max_pixels: int, path: str | Path | None = None
 ) -> tuple[dict[str, Any], list[str]]:
@@ -35,13 +37,14 @@ def read_header(
         low, high = header["dataWindow"]
         width, height = (int(n) for n in high.astype(np.int64) - low.astype(np.int64) + 1)
     except (RuntimeError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise InputError("is a damaged EXR file", path=path) from error
+        raise InputError("is a damaged EXR file", path=path, remedy=GET_AGAIN) from error
     if header.get("type") not in (None, OpenEXR.scanlineimage, OpenEXR.tiledimage):
         raise InputError("is a deep EXR file", path=path, remedy="flatten it first")
     check_pixels(width, height, max_pixels, path=path)
     return header, whole
 
 
+@listening()
 def read_channels(
     data: bytes, names: Iterable[str], *, path: str | Path | None = None
 ) -> dict[str, NDArray[Any]]:
@@ -60,7 +63,9 @@ def read_channels(
             for name in names
         }
     except (OSError, RuntimeError, ValueError, TypeError) as error:
-        raise InputError("is a damaged or truncated EXR file", path=path) from error
+        raise InputError(
+            "is a damaged or truncated EXR file", path=path, remedy=GET_AGAIN
+        ) from error
 
 
 def encode(attributes: dict[str, Any], channels: dict[str, NDArray[Any]]) -> bytes:

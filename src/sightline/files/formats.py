@@ -76,7 +76,9 @@ def _sniff_boxes(data: bytes, path: str | Path | None) -> str:
         return "avif"
     if brands[0] in _HEIC_BRANDS:
         raise InputError("is a HEIC picture", path=path, remedy="convert it to JPEG or PNG first")
-    raise InputError("is a video, not a picture", path=path)
+    raise InputError(
+        "is a video, not a picture", path=path, remedy="give it a video's suffix, such as .mp4"
+    )
 
 
 def _is_text(head: bytes) -> bool:

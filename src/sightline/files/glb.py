@@ -23,7 +23,7 @@ from sightline.errors import InputError
 from sightline.files.atomic import atomic_path
 from sightline.files.pixels import linear_to_srgb, srgb_to_linear
 from sightline.files.ply import FRAME, MAX_BYTES
-from sightline.files.reading import naming, read_bytes
+from sightline.files.reading import GET_AGAIN, naming, read_bytes
 from sightline.types import Points
 
 _MAGIC, _VERSION = 0x46546C67, 2
@@ -126,7 +126,9 @@ def read_glb(path: str | Path) -> Points:
         try:
             return _read_scene(scene, binary)
         except _NONSENSE as error:
-            raise InputError(f"has glTF inside that makes no sense ({error!r:.80})") from error
+            raise InputError(
+                "has glTF inside that makes no sense", remedy="export it again"
+            ) from error
 
 
 def _split(data: bytes) -> tuple[dict[str, Any], memoryview]:
@@ -137,19 +139,19 @@ def _split(data: bytes) -> tuple[dict[str, Any], memoryview]:
     if version != _VERSION:
         raise InputError(f"is glTF version {version}, only 2 is read")
     if total > len(data):
-        raise InputError("is truncated")
+        raise InputError("is truncated", remedy=GET_AGAIN)
     chunks: dict[int, memoryview] = {}
     at = 12
     while at + 8 <= total:
         length, kind = struct.unpack_from("<II", data, at)
         if at + 8 + length > total:
-            raise InputError("is truncated or damaged")
+            raise InputError("is truncated or damaged", remedy=GET_AGAIN)
         chunks.setdefault(kind, memoryview(data)[at + 8 : at + 8 + length])
         at += 8 + length
     try:
         scene = json.loads(bytes(chunks[_JSON]))
     except (KeyError, ValueError, RecursionError) as error:
-        raise InputError("has damaged JSON inside") from error
+        raise InputError("has damaged JSON inside", remedy=GET_AGAIN) from error
     if not isinstance(scene, dict):
         raise InputError("has JSON inside that is not glTF")
     return scene, chunks.get(_BIN, memoryview(b""))
@@ -171,7 +173,8 @@ def _read_scene(scene: dict[str, Any], binary: memoryview) -> Points:
     if mode not in (_POINTS, _TRIANGLES):
         raise InputError("has neither points nor triangles")
     attributes = primitive["attributes"]
-    xyz = _accessor(scene, binary, attributes["POSITION"]) * _FLIP
+    with np.errstate(invalid="ignore"):  # what is not finite is refused by the type
+        xyz = _accessor(scene, binary, attributes["POSITION"]) * _FLIP
     rgb = None
     if "COLOR_0" in attributes:
         rgb = _to_srgb8(_accessor(scene, binary, attributes["COLOR_0"])[:, :3])
@@ -179,7 +182,9 @@ def _read_scene(scene: dict[str, Any], binary: memoryview) -> Points:
     if mode == _TRIANGLES:
         index = np.arange(len(xyz))
         if "indices" in primitive:
-            index = _accessor(scene, binary, primitive["indices"]).astype(np.int64)
+            index = _accessor(scene, binary, primitive["indices"])
+            if index.dtype.kind != "u":
+                raise InputError("has corners of triangles that are no whole numbers")
             if index.size and int(index.max()) >= len(xyz):
                 raise InputError("has triangles with corners that do not exist")
         faces = index.reshape(-1, 3).astype(np.int32)
@@ -200,7 +205,7 @@ def _accessor(scene: dict[str, Any], binary: memoryview, number: int) -> NDArray
     stride = int(view.get("byteStride", width * dtype.itemsize))
     end = offset + stride * (count - 1) + width * dtype.itemsize
     if count < 0 or offset < 0 or stride < width * dtype.itemsize or end > len(binary):
-        raise InputError("declares more numbers than the file holds")
+        raise InputError("declares more numbers than the file holds", remedy=GET_AGAIN)
     array: NDArray[Any] = np.ndarray(
         (count, width), dtype, binary, offset, (stride, dtype.itemsize)
     )
@@ -215,5 +220,5 @@ def _to_srgb8(colour: NDArray[Any]) -> NDArray[np.uint8]:
         top = int(np.iinfo(colour.dtype).max)
         table = np.rint(linear_to_srgb(np.arange(top + 1) / top) * 255).astype(np.uint8)
         return table[colour]
-    unit = np.nan_to_num(colour.astype(np.float64)).clip(0, 1)
+    unit = np.nan_to_num(colour).astype(np.float64).clip(0, 1)
     return np.rint(linear_to_srgb(unit) * 255).astype(np.uint8)

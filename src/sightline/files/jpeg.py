@@ -6,7 +6,9 @@ few header segments ourselves also keeps a damaged EXIF block from troubling any
 
 from __future__ import annotations
 
+import re
 import struct
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import cv2
@@ -16,6 +18,10 @@ from numpy.typing import NDArray
 #: Markers that start a frame: baseline, progressive and the rarer kinds, without DHT, JPG and DAC.
 _FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _SCAN, _APP1, _END = 0xDA, 0xE1, b"\xff\xd9"
+
+_LEFT_OVER = re.compile(r"(\d+) extraneous bytes before marker 0x(..)")
+#: Padding repeats a few values; coded data has many.
+_PADDING_VALUES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +60,8 @@ def decode_plain(data: bytes, header: Header) -> NDArray[np.uint8] | None:
     """Return (H, W, 3) uint8 RGB of a whole grey or colour JPEG, or None where Pillow must try."""
     if header.bits != 8 or header.channels not in (1, 3):
         return None
-    # Decoders fill up a truncated JPEG with grey and only mutter. Pillow raises an error, so it gets
-    # every file without an end mark (a thumbnail's own lies before the scan).
+    # Pillow raises an error for a file that just stops, so it gets every one without an end mark (a
+    # thumbnail's own lies before the scan).
     if data.find(_END, header.scan) < 0:
         return None
     flags = cv2.IMREAD_COLOR_RGB | cv2.IMREAD_IGNORE_ORIENTATION
@@ -66,3 +72,25 @@ def decode_plain(data: bytes, header: Header) -> NDArray[np.uint8] | None:
     if pixels is None or pixels.shape != (header.height, header.width, 3):
         return None
     return np.asarray(pixels, np.uint8)
+
+
+def tells_of_damage(said: Iterable[str], data: bytes) -> bool:
+    """Whether libjpeg's words mean that pixels are wrong; it fills up what is lost with grey.
+
+    Bytes left over in front of a mark are harmless where a camera has padded its file. Coded data
+    left over at the end of the picture means that the decoder had lost its way before.
+
+    Args:
+        said: from `native.listening`; libjpeg speaks once per picture, at the first oddity.
+        data: the whole file.
+    """
+    for line in said:
+        if left := _LEFT_OVER.search(line):
+            header = read_header(data)
+            end = data.find(_END, header.scan if header else 0)
+            rest = data[max(end - int(left[1]), 0) : end] if left[2] == "d9" else b""
+            if len(set(rest)) > _PADDING_VALUES:
+                return True
+        elif line.startswith(("Corrupt JPEG data", "Premature end")):
+            return True
+    return False

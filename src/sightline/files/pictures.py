@@ -71,16 +71,31 @@ def read_picture(source: str | Path | bytes | BinaryIO, *, max_pixels: int = MAX
         path = Path(source)
         data = read_bytes(path, limit=limit, what="picture")
     else:
-        data = source if isinstance(source, bytes) else source.read(limit + 1)
+        data = source if isinstance(source, bytes) else _read_stream(source, limit + 1)
         if not data:
-            raise InputError("the picture is empty (no bytes)")
+            raise InputError("the picture is empty (no bytes)", remedy="give a whole picture file")
         if len(data) > limit:
-            raise InputError(f"the picture has more than {limit / 1e6:,.0f} MB")
+            raise InputError(
+                f"the picture has more than {limit / 1e6:,.0f} MB", remedy="make it smaller"
+            )
     found = decode(data, sniff(data, path=path), max_pixels, path)
     turn = exif.orientation(found.tags)
     pixels = found.pixels if found.upright else upright(found.pixels, turn)
     height, width = pixels.shape[:2]
     return Picture(pixels, exif.camera(found.tags, width, height, turned=turn >= 5), path)
+
+
+def _read_stream(stream: BinaryIO, most: int) -> bytes:
+    """Read up to `most` bytes of what may also be a text stream, by mistake."""
+    try:
+        data: object = stream.read(most)
+    except UnicodeDecodeError:
+        data = ""
+    if not isinstance(data, bytes):
+        raise InputError(
+            "the picture was opened as text", remedy='open the file in binary mode, "rb"'
+        )
+    return data
 
 
 def upright(pixels: NDArray[np.uint8], orientation: int) -> NDArray[np.uint8]:

@@ -67,13 +67,16 @@ def read_ply(path: str | Path) -> Points:
             tables[element.name] = body.read(element)
             if {"vertex", "face"} <= tables.keys():
                 break
-        if "vertex" not in tables or not {"x", "y", "z"} <= tables["vertex"].keys():
-            raise InputError("has no vertices with x, y and z")
-        vertex = tables["vertex"]
-        with np.errstate(over="ignore"):  # doubles beyond float32 become infinite, which is refused
+        numbers = tables.get("vertex", {}).items()
+        vertex = {name: column for name, column in numbers if column.ndim == 1}  # without lists
+        if not {"x", "y", "z"} <= vertex.keys():
+            raise InputError("has no vertices with x, y and z", remedy="export it as points")
+        # Doubles beyond float32 become infinite; that and NaN is refused, or black as a colour.
+        with np.errstate(over="ignore", invalid="ignore"):
             xyz = np.stack([vertex[axis].astype(np.float32) for axis in "xyz"], axis=-1)
+            rgb = _colours(vertex)
         unit = "m" if "unit m" in comments else ""
-        return Points(xyz, _colours(vertex), unit, _triangles(tables.get("face")))
+        return Points(xyz, rgb, unit, _triangles(tables.get("face")))
 
 
 def _colours(vertex: dict[str, NDArray[Any]]) -> NDArray[np.uint8] | None:
@@ -94,12 +97,16 @@ def _triangles(face: dict[str, NDArray[Any]] | None) -> NDArray[np.int32] | None
         return None
     index = face.get("vertex_indices", face.get("vertex_index"))
     if index is None or index.ndim != 2 or (index.shape[1] < 3 and len(index)):
-        raise InputError("has faces without corners")
+        raise InputError("has faces without corners", remedy="export it again")
+    if index.dtype.kind == "f":
+        raise InputError(
+            "has faces with corners that are no whole numbers", remedy="export it again"
+        )
     if len(index) == 0:
         return np.empty((0, 3), np.int32)
     wide = index.astype(np.int64)
     fans = [wide[:, [0, k, k + 1]] for k in range(1, wide.shape[1] - 1)]
     triangles = np.stack(fans, axis=1).reshape(-1, 3)
     if triangles.min() < 0 or triangles.max() > np.iinfo(np.int32).max:
-        raise InputError("has faces with corners that do not exist")
+        raise InputError("has faces with corners that do not exist", remedy="export it again")
     return triangles.astype(np.int32)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import InputError
+from sightline.files.reading import GET_AGAIN
 
 _MAX_HEADER = 65536
 #: Longest list (polygon) read.
@@ -23,6 +24,8 @@ _TYPES = {
     **{"float": "f4", "double": "f8", "int8": "i1", "uint8": "u1", "int16": "i2", "uint16": "u2"},
     **{"int32": "i4", "uint32": "u4", "float32": "f4", "float64": "f8"},
 }
+#: Those a list's length may have.
+_COUNT_TYPES = {name: dtype for name, dtype in _TYPES.items() if not dtype.startswith("f")}
 _ORDERS = {"binary_little_endian": "<", "binary_big_endian": ">", "ascii": ""}
 
 
@@ -51,7 +54,7 @@ def parse_header(data: bytes) -> tuple[str, list[Element], set[str], int]:
     at = data.find(b"end_header", 0, _MAX_HEADER)
     start = data.find(b"\n", at) + 1
     if at < 0 or start == 0:
-        raise InputError("has a PLY header without end")
+        raise InputError("has a PLY header without end", remedy=GET_AGAIN)
     order, elements, comments = None, list[Element](), set[str]()
     try:
         for line in data[:at].decode("latin-1").splitlines()[1:]:
@@ -63,7 +66,8 @@ def parse_header(data: bytes) -> tuple[str, list[Element], set[str], int]:
                 case ["element", name, count] if count.isdecimal() and len(count) < 19:
                     elements.append(Element(name, int(count), []))
                 case ["property", "list", counts, items, name]:
-                    elements[-1].properties.append(Property(name, _TYPES[items], _TYPES[counts]))
+                    listed = Property(name, _TYPES[items], _COUNT_TYPES[counts])
+                    elements[-1].properties.append(listed)
                 case ["property", kind, name]:
                     elements[-1].properties.append(Property(name, _TYPES[kind]))
                 case []:
@@ -71,7 +75,7 @@ def parse_header(data: bytes) -> tuple[str, list[Element], set[str], int]:
                 case _:
                     raise InputError(f"has a PLY header line that makes no sense: {line[:60]!r}")
     except (KeyError, IndexError) as error:
-        raise InputError(f"has a PLY header that makes no sense ({error})") from error
+        raise InputError("has a PLY header that makes no sense", remedy=GET_AGAIN) from error
     if order is None:
         raise InputError("does not say its PLY format")
     return order, elements, comments, start
@@ -112,7 +116,7 @@ class BinaryBody:
 
     def _peek(self, offset: int, dtype: str) -> int:
         if offset + np.dtype(dtype).itemsize > len(self.data):
-            raise InputError("is truncated")
+            raise InputError("is truncated", remedy=GET_AGAIN)
         length = int(np.frombuffer(self.data, self.order + dtype, 1, offset)[0])
         if not 0 <= length <= _MAX_LIST:
             raise InputError(f"has a list of {length} entries")
@@ -131,7 +135,7 @@ class AsciiBody:
         for prop in element.properties:
             length = -1
             if prop.count_dtype is not None:
-                length = int(self._number(self.at + column)) if element.count else 0
+                length = self._count(self.at + column) if element.count else 0
                 if not 0 <= length <= _MAX_LIST:
                     raise InputError(f"has a list of {length} entries")
             widths.append(length)
@@ -144,7 +148,7 @@ class AsciiBody:
         try:
             rows = np.array(self.words[self.at : end], np.float64).reshape(element.count, column)
         except ValueError as error:
-            raise InputError("has words where numbers should be") from error
+            raise InputError("has words where numbers should be", remedy=GET_AGAIN) from error
         self.at, column, table = end, 0, {}
         for prop, length in zip(element.properties, widths, strict=True):
             if length < 0:
@@ -157,11 +161,11 @@ class AsciiBody:
             column += 1 + length
         return table
 
-    def _number(self, at: int) -> float:
+    def _count(self, at: int) -> int:
         try:
-            return float(self.words[at])
-        except (IndexError, ValueError, OverflowError) as error:
-            raise InputError("is truncated or damaged") from error
+            return int(self.words[at])
+        except (IndexError, ValueError) as error:
+            raise InputError("is truncated or damaged", remedy=GET_AGAIN) from error
 
 
 def _cast(numbers: NDArray[np.float64], prop: Property) -> NDArray[Any]:
@@ -179,12 +183,15 @@ def _cast(numbers: NDArray[np.float64], prop: Property) -> NDArray[Any]:
 def _row_dtype(fields: list[Any]) -> np.dtype[Any]:
     try:
         return np.dtype(fields)
-    except ValueError as error:  # the same name twice
-        raise InputError(f"has a PLY header that makes no sense ({error})") from error
+    except ValueError as error:
+        raise InputError("has a PLY header with one name twice", remedy="rename one") from error
 
 
 def _too_short(element: Element) -> InputError:
-    return InputError(f"declares {element.count:,} of {element.name!r}, more than the file holds")
+    return InputError(
+        f"declares {element.count:,} of {element.name!r}, more than the file holds",
+        remedy=GET_AGAIN,
+    )
 
 
 def _mixed(element: Element) -> InputError:

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import InputError
+from sightline.files.reading import GET_AGAIN
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
@@ -129,12 +130,12 @@ def chunks(data: bytes, *, path: str | Path | None = None) -> Iterator[tuple[byt
         if end > len(data):
             break
         if zlib.crc32(view[at + 4 : end - 4]) != struct.unpack_from(">I", data, end - 4)[0]:
-            raise InputError("is damaged (a PNG checksum is wrong)", path=path)
+            raise InputError("is damaged (a PNG checksum is wrong)", path=path, remedy=GET_AGAIN)
         yield kind, view[at + 8 : end - 4]
         if kind == b"IEND":
             return
         at = end
-    raise InputError("is truncated", path=path)
+    raise InputError("is truncated", path=path, remedy=GET_AGAIN)
 
 
 def check(data: bytes, *, path: str | Path | None = None) -> None:
@@ -157,7 +158,7 @@ def read_header(data: bytes, *, path: str | Path | None = None) -> Header:
     """Return what the first chunk says; nothing is decoded."""
     kind, body = next(iter(chunks(data, path=path)))
     if kind != b"IHDR" or len(body) != 13:
-        raise InputError("is damaged (no PNG header)", path=path)
+        raise InputError("is damaged (no PNG header)", path=path, remedy=GET_AGAIN)
     return Header(*struct.unpack_from(">IIBB", body))
 
 

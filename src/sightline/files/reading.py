@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from sightline.errors import InputError
 
@@ -13,42 +15,65 @@ from sightline.errors import InputError
 MAX_PIXELS = 200_000_000
 
 
-def read_bytes(path: str | Path, *, limit: int, what: str = "file") -> bytes:
-    """Return the bytes of `path`, at most `limit` of them.
+#: What to do about a file that is not whole.
+GET_AGAIN = "copy or download it again"
+
+
+@contextmanager
+def open_file(path: str | Path, *, what: str = "file") -> Iterator[BinaryIO]:
+    """Open a regular file that is not empty.
+
+    Pipes and devices are refused before they are opened: that, or reading them, may wait for ever.
 
     Args:
-        path: a file, or a named pipe.
-        limit: refuse files larger than this, in bytes; nothing of them is read.
+        path: of the file.
         what: what the file should have been, for the message ("picture", "depth file").
     """
     path = Path(path)
     try:
-        mode = path.stat().st_mode
-        if stat.S_ISDIR(mode):
-            raise InputError(f"is a folder, not a {what}", path=path)
-        if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
-            raise InputError(f"is a device, not a {what}", path=path)
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            kind = "folder" if stat.S_ISDIR(status.st_mode) else "pipe, socket or device"
+            raise InputError(f"is a {kind}, not a {what}", path=path, remedy="give a regular file")
+        if status.st_size == 0:
+            raise InputError("is empty", path=path, remedy=GET_AGAIN)
         with path.open("rb") as file:
-            if stat.S_ISREG(mode) and path.stat().st_size > limit:
-                raise _too_big(path, limit, what)
-            data = file.read(limit + 1)
+            yield file
     except FileNotFoundError as error:
-        raise InputError("no such file", path=path) from error
+        raise InputError("no such file", path=path, remedy="check the name") from error
     except NotADirectoryError as error:
-        raise InputError("no such file: part of the path is not a folder", path=path) from error
+        raise InputError(
+            "no such file: part of the path is not a folder", path=path, remedy="check the name"
+        ) from error
     except PermissionError as error:
-        raise InputError("no permission to read", path=path) from error
+        raise InputError(
+            "no permission to read", path=path, remedy="change its permissions or copy it"
+        ) from error
     except (OSError, ValueError) as error:  # ValueError: a null character in the name
-        raise InputError(f"cannot be read ({error})", path=path) from error
-    if len(data) > limit:
-        raise _too_big(path, limit, what)
-    if not data:
-        raise InputError("is empty", path=path)
+        because = error.strerror if isinstance(error, OSError) else error
+        raise InputError(
+            f"cannot be read ({because})", path=path, remedy="check the name and the disk"
+        ) from error
+
+
+def read_bytes(path: str | Path, *, limit: int, what: str = "file") -> bytes:
+    """Return the bytes of `path`, at most `limit` of them.
+
+    Args:
+        path: a regular file.
+        limit: refuse files larger than this, in bytes; nothing of them is read.
+        what: what the file should have been, for the message ("picture", "depth file").
+    """
+    with open_file(path, what=what) as file:
+        size = os.fstat(file.fileno()).st_size
+        data = b"" if size > limit else file.read(limit + 1)
+    if max(size, len(data)) > limit:
+        raise InputError(
+            f"is larger than the {limit / 1e6:,.0f} MB a {what} may have",
+            path=path,
+            remedy="make it smaller",
+        )
     return data
-
-
-def _too_big(path: Path, limit: int, what: str) -> InputError:
-    return InputError(f"is larger than the {limit / 1e6:,.0f} MB a {what} may have", path=path)
 
 
 def check_pixels(
@@ -56,14 +81,20 @@ def check_pixels(
 ) -> None:
     """Refuse a size before anything of that size is decoded or allocated."""
     if width < 1 or height < 1:
-        raise InputError(f"has no pixels ({width}×{height})", path=path)
+        raise InputError(f"has no pixels ({width}×{height})", path=path, remedy=GET_AGAIN)
+    if max(width, height) >= 2**31:  # a negative number, read as a positive one
+        raise InputError("has a size that makes no sense", path=path, remedy=GET_AGAIN)
     if width * height > max_pixels:
         raise InputError(
-            f"has {width}×{height} = {width * height / 1e6:,.0f} million pixels, "
-            f"more than the limit of {max_pixels / 1e6:,.0f} million",
+            f"has {width}×{height} = {_in_words(width * height)} pixels, "
+            f"more than the limit of {_in_words(max_pixels)}",
             path=path,
-            remedy="make it smaller, or raise max_pixels if you trust the file",
+            remedy="make it smaller, or raise --max-pixels (in Python max_pixels) if you trust it",
         )
+
+
+def _in_words(count: int) -> str:
+    return f"{count / 1e6:,.0f} million" if count >= 1_000_000 else f"{count:,}"
 
 
 @contextmanager

@@ -17,7 +17,10 @@ from numpy.typing import NDArray
 
 from sightline.errors import InputError
 from sightline.files.pictures import read_picture
+from sightline.files.reading import GET_AGAIN, read_bytes
 from sightline.types import BoolArray, FloatArray
+
+_MAX_INDEX = 100_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,12 +55,10 @@ def read_rgbd(folder: str | Path) -> Iterator[Truth]:
 
 def _index(path: Path) -> list[dict[str, str]]:
     try:
-        rows = json.loads(path.read_text(encoding="utf-8"))
+        rows = json.loads(read_bytes(path, limit=_MAX_INDEX, what="list of samples"))
         return [{key: str(row.get(key, "")) for key in ("sample", "set", "kind")} for row in rows]
-    except FileNotFoundError as error:
-        raise InputError("no such file", path=path) from error
-    except (OSError, ValueError, AttributeError, TypeError) as error:
-        raise InputError(f"not a list of samples ({error})", path=path) from error
+    except (ValueError, AttributeError, TypeError, RecursionError) as error:
+        raise InputError("is not a list of samples", path=path, remedy=GET_AGAIN) from error
 
 
 def _sample(folder: Path, group: str, *, dense: bool) -> Truth:
@@ -68,9 +69,9 @@ def _sample(folder: Path, group: str, *, dense: bool) -> Truth:
             metric = "depth" in file
             raw = np.asarray(file["depth" if metric else "disparity"], np.float32)
     except FileNotFoundError as error:
-        raise InputError("no such file", path=path) from error
+        raise InputError("no such file", path=path, remedy="check the name") from error
     except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise InputError(f"not a truth file ({error})", path=path) from error
+        raise InputError("is not a truth file", path=path, remedy=GET_AGAIN) from error
     if raw.shape != pixels.shape[:2]:
         raise InputError(f"truth is {raw.shape}, the picture {pixels.shape[:2]}", path=path)
     known = np.isfinite(raw) & (raw > 0)

@@ -27,7 +27,7 @@ def output(path: str | Path, options: dict[str, str] | None = None) -> Iterator[
     """
     with atomic_path(path) as temporary:
         try:
-            container = av.open(str(temporary), "w", container_options=options or {})
+            container = av.open(f"file:{temporary}", "w", container_options=options or {})
         except (av.FFmpegError, ValueError) as error:
             raise InputError(
                 f"cannot write a video with the suffix {Path(path).suffix!r}", path=path

@@ -11,27 +11,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 import av
-import numpy as np
 from av.container import InputContainer
 from av.stream import Disposition
-from av.video.reformatter import ColorRange, Colorspace
 from av.video.stream import VideoStream
-from numpy.typing import NDArray
 
 from sightline.errors import InputError
-from sightline.files.hdr import Transfer, hdr_to_srgb
-from sightline.files.pixels import to_rgb8
-from sightline.files.reading import MAX_PIXELS, check_pixels
-
-RGB = NDArray[np.uint8]
+from sightline.files.reading import GET_AGAIN, MAX_PIXELS, check_pixels, open_file
+from sightline.files.video_frames import HDR, RGB, display_matrix, to_rgb, turn
 
 #: What `open_video` is offered by suffix, lower case with dot (animated pictures among them).
 VIDEO_SUFFIXES: frozenset[str] = frozenset(
@@ -39,8 +33,8 @@ VIDEO_SUFFIXES: frozenset[str] = frozenset(
     | {".wmv", ".flv", ".3gp", ".ogv", ".mxf", ".y4m", ".gif"}
 )
 
-_HDR: dict[int, Transfer] = {16: "pq", 18: "hlg"}  # transfer characteristics of ITU-T H.273
 _TRIES = 20  # demuxer errors in a row before the rest of a file is given up
+_CLOCK = re.compile(r"(\d{1,9}):(\d\d):(\d\d(?:\.\d{1,9})?)")
 _ROUNDING = Fraction(1, 1000)  # Matroska keeps times to a millisecond
 
 
@@ -106,9 +100,12 @@ class VideoReader:
             raise
         self._pending: av.VideoFrame | None = first
         self._origin = _seconds(first)
-        self._matrix = _display_matrix(first)
+        self._matrix = display_matrix(first)
         self._stored = (first.width, first.height)
-        self._hdr = _HDR.get(int(context.color_trc))
+        self._hdr = HDR.get(int(context.color_trc))
+        self._claimed = self._stream.frames
+        self._length = _length(self._container, self._stream, self._origin)
+        self._end = Fraction(0)
         self.info = self._describe()
 
     def __enter__(self) -> VideoReader:
@@ -137,7 +134,8 @@ class VideoReader:
                 # Within a container's rounding of an even rate it is an even rate.
                 self.time = even if abs(seconds - even) <= _ROUNDING else seconds
             self.count += 1
-            pixels = _turn(_to_rgb(frame, self._stored, self._hdr), self._matrix)
+            self._end = max(self._end, self.time + _shown(frame, self.info.fps))
+            pixels = turn(to_rgb(frame, self._stored, self._hdr), self._matrix)
             self._pending = None
             yield pixels
             self._pending = next(self._frames, None)
@@ -148,15 +146,30 @@ class VideoReader:
         """What was wrong with the file in one line, or None; known once all of it has been read."""
         if not self._ended:
             return None
-        expected = self.info.frames
-        # Durations are rounded, and edit lists hide a frame or two; that is no damage.
-        missing = expected is not None and self.count < min(expected - 2, expected * 0.98)
+        missing = self._ends_early()
         if missing or self._broken:
-            of = f" of about {expected}" if missing else ""
+            of = f" of about {self.info.frames}" if missing else ""
             return f"the file is truncated or damaged: {self.count}{of} frames could be decoded"
         if self._skipped:
-            return f"{self._skipped} damaged packets: {self.count} frames could be decoded"
+            packets = (
+                "1 damaged packet" if self._skipped == 1 else f"{self._skipped} damaged packets"
+            )
+            return f"{packets}: {self.count} frames could be decoded"
         return None
+
+    def _ends_early(self) -> bool:
+        """Whether there is less than the file says, by every measure it gives: frames and time.
+
+        The number that rate and duration suggest is no such measure: where the rate varies, it is
+        wrong. Durations are rounded, and edit lists hide a frame or two; that is no damage.
+        """
+        measures = []
+        if self._claimed:
+            measures.append(self.count < min(self._claimed - 2, self._claimed * 0.98))
+        if self._length is not None:
+            slack = max(2 / self.info.fps, self._length / 50)
+            measures.append(self._end < self._length - slack)
+        return bool(measures) and all(measures)
 
     def _decode(self) -> Iterator[av.VideoFrame]:
         """Every frame that can be had, past damaged packets."""
@@ -206,16 +219,11 @@ class VideoReader:
 
 def open_container(path: Path) -> InputContainer:
     """Open the container; local files only, also for what the file itself may point to."""
-    if not path.exists():
-        raise InputError("no such file", path=path)
-    if path.is_dir():
-        raise InputError("is a folder, not a video", path=path)
+    with open_file(path, what="video"):
+        pass  # the system's own word on what cannot be read; FFmpeg's would be less clear
     try:
-        if path.is_file() and path.stat().st_size == 0:
-            raise InputError("is empty", path=path)
-        return av.open(str(path), options={"protocol_whitelist": "file"})
-    except PermissionError as error:
-        raise InputError("no permission to read", path=path) from error
+        # With the protocol named, a colon in the name is no other protocol's.
+        return av.open(f"file:{path}", options={"protocol_whitelist": "file"})
     except (av.FFmpegError, OSError) as error:
         raise InputError(
             "is not a video, or its header is cut off", path=path, remedy="check it in a player"
@@ -234,7 +242,7 @@ def _video_stream(container: InputContainer, path: Path) -> VideoStream:
 def _first(frames: Iterator[av.VideoFrame], path: Path) -> av.VideoFrame:
     for frame in frames:
         return frame
-    raise InputError("no frame of this video can be decoded", path=path)
+    raise InputError("no frame of this video can be decoded", path=path, remedy=GET_AGAIN)
 
 
 def _seconds(frame: av.VideoFrame) -> Fraction | None:
@@ -244,44 +252,25 @@ def _seconds(frame: av.VideoFrame) -> Fraction | None:
     return frame.pts * frame.time_base
 
 
-def _to_rgb(frame: av.VideoFrame, size: tuple[int, int], hdr: Transfer | None) -> RGB:
-    """(H, W, 3) uint8 of a decoded frame, not turned yet; `size` (width, height) is the clip's."""
-    see_through = any(component.is_alpha for component in frame.format.components)
-    wanted = "rgb48le" if hdr else "rgba" if see_through else "rgb24"
-    matrix = int(frame.colorspace)
-    if matrix not in (1, 4, 5, 7, 9):
-        # Nothing said: by custom, standard definition is BT.601 and high definition BT.709.
-        matrix = int(Colorspace.ITU709 if frame.height >= 720 else Colorspace.ITU601)
-    converted: Any = frame.reformat(
-        width=size[0],
-        height=size[1],
-        format=wanted,
-        src_colorspace=matrix,
-        src_color_range=int(frame.color_range),
-        dst_color_range=int(ColorRange.JPEG),
-    ).to_ndarray()
-    return hdr_to_srgb(converted, hdr) if hdr else to_rgb8(converted)
+def _shown(frame: av.VideoFrame, fps: Fraction) -> Fraction:
+    """How long a frame is to be shown, in [s]."""
+    if frame.duration and frame.time_base is not None:
+        return frame.duration * frame.time_base
+    return 1 / fps
 
 
-def _display_matrix(frame: av.VideoFrame) -> tuple[int, int, int, int]:
-    """Return a, b, c, d (−1, 0 or 1): a pixel is to be shown at x' = a·x + c·y, y' = b·x + d·y."""
-    data: Any = frame.side_data.get("DISPLAYMATRIX")
-    if data is None:
-        return 1, 0, 0, 1
-    a, b, _, c, d = np.frombuffer(memoryview(data), "<i4", count=5) / 65536.0
-    # By any other angle than a quarter turn, the nearest one: the corners would be lost otherwise.
-    if abs(b) > abs(a):
-        return 0, 1 if b > 0 else -1, 1 if c > 0 else -1, 0
-    return -1 if a < 0 else 1, 0, 0, -1 if d < 0 else 1
-
-
-def _turn(pixels: RGB, matrix: tuple[int, int, int, int]) -> RGB:
-    """Turn and flip as the display matrix says."""
-    a, b, c, d = matrix
-    if a == 0:
-        pixels, flip_x, flip_y = pixels.swapaxes(0, 1), c < 0, b < 0
+def _length(
+    container: InputContainer, stream: VideoStream, origin: Fraction | None
+) -> Fraction | None:
+    """How long the pictures last by the file's own word, in [s] from the first; None without one."""
+    if stream.duration is not None and stream.time_base is not None:
+        return stream.duration * stream.time_base
+    # Matroska says when a track ends in a tag. The whole file's end may be that of the sound.
+    clock = _CLOCK.fullmatch(stream.metadata.get("DURATION", ""))
+    if clock is not None:
+        end = 3600 * int(clock[1]) + 60 * int(clock[2]) + Fraction(clock[3])
+    elif container.duration is not None and len(container.streams) == 1:
+        end = Fraction(container.duration, av.time_base)
     else:
-        flip_x, flip_y = a < 0, d < 0
-    pixels = pixels[:, ::-1] if flip_x else pixels
-    pixels = pixels[::-1] if flip_y else pixels
-    return np.ascontiguousarray(pixels)
+        return None
+    return end - (origin or 0)

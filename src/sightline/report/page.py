@@ -19,14 +19,14 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from sightline.errors import InputError
-from sightline.files.atomic import write_text
+from sightline.files.atomic import write_bytes
 from sightline.files.palettes import Palette
 from sightline.report import payload
 from sightline.types import CameraSource, DepthMap, Kind
 
 _MEANING = {
     Kind.RELATIVE_DISPARITY: (
-        "relative inverse depth: larger is nearer; no unit, scale and zero point are unknown"
+        "relative disparity: larger is nearer; no unit, scale and zero point are unknown"
     ),
     Kind.METRIC_DEPTH: "depth in metres along the viewing direction: larger is farther",
     Kind.METRIC_DISPARITY: "inverse depth in 1/metre: larger is nearer",
@@ -94,7 +94,8 @@ def write_page(
         script=_asset(environment, "page.js"),
         exhibits=[_fields(exhibit, folder, palette) for exhibit in exhibits],
     )
-    write_text(path, text)
+    # A file's name may hold bytes that are no text; the title shows them as `\udce9`.
+    write_bytes(path, text.encode(errors="backslashreplace"))
 
 
 def _asset(environment: Environment, name: str) -> Markup:
@@ -121,4 +122,4 @@ def _fields(exhibit: Exhibit, folder: Path, palette: Palette) -> dict[str, Any]:
 
 
 def _link(target: Path, folder: Path) -> str:
-    return quote(Path(os.path.relpath(target, folder)).as_posix())
+    return quote(os.fsencode(Path(os.path.relpath(target, folder)).as_posix()))

@@ -47,18 +47,19 @@ def color(depth: DepthMap, palette: Palette) -> str:
 
 
 def legend(depth: DepthMap, palette: Palette) -> dict[str, str]:
-    """Return the colour bar from near to far: `image`, and the values `near` and `far` as text."""
+    """Return the colour bar from near to far: `image`, and the values `near` and `far` as text.
+
+    Numbers without a unit tell a reader nothing, so a relative map has none there.
+    """
     low, high = range_for_display(depth)
     near, far = (high, low) if depth.kind.larger_is_nearer else (low, high)
     ramp = np.linspace(near, far, 256, dtype=np.float32)[None]
     colours = colorize(DepthMap(ramp, depth.kind), lo=low, hi=high, palette=palette)
     image = Image.fromarray(np.ascontiguousarray(colours))
-    unit = f" {depth.unit}" if depth.unit else ""
-    return {
-        "image": _address(image, "PNG"),
-        "near": f"{near:.3g}{unit}",
-        "far": f"{far:.3g}{unit}",
-    }
+    near_text, far_text = (
+        f"{value:.3g} {depth.unit}" if depth.is_metric else "" for value in (near, far)
+    )
+    return {"image": _address(image, "PNG"), "near": near_text, "far": far_text}
 
 
 def grid(depth: DepthMap) -> dict[str, Any]:

@@ -7,6 +7,7 @@ under its final name in one step, however many processes asked for it and whiche
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -65,13 +66,18 @@ def resolve(
         InputError: unknown name, no such file, licence not accepted, or offline and not cached.
         SightlineError: what was fetched is not what it should be.
     """
-    path = Path(name_or_path).expanduser()
+    if not isinstance(name_or_path, str | Path) or not str(name_or_path).strip():
+        raise InputError(
+            f"no model named (got {name_or_path!r})", remedy="give a name of `sightline models`"
+        )
+    # Unlike Path's, this one leaves an unknown ~user as it is.
+    path = Path(os.path.expanduser(name_or_path))  # noqa: PTH111
     text = str(name_or_path)
     separators = {os.sep, os.altsep or os.sep}
     is_path = isinstance(name_or_path, Path) or bool(separators & set(text))
     entry = None if isinstance(name_or_path, Path) else catalogue.find(text, entries)
-    if entry is None or (is_path and path.exists()):
-        if not path.exists() and not is_path:
+    if entry is None or (is_path and _exists(path)):
+        if not is_path and not _exists(path):
             raise catalogue.unknown(text, entries)
         return _local(path)
     require_accepted(entry, accept=accept)
@@ -91,11 +97,23 @@ def _silent(_: str) -> None:
     """Tell nobody."""
 
 
+def _exists(path: Path) -> bool:
+    """Whether something is there; nothing can be under a name too long for the file system."""
+    try:
+        return path.exists()
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            return False
+        raise InputError(f"cannot be read ({error.strerror})", path=path) from error
+
+
 def _local(path: Path) -> ResolvedWeights:
-    if not path.exists():
-        raise InputError("no such model file", path=path)
+    if not _exists(path):
+        raise InputError(
+            "no such model file", path=path, remedy="see `sightline models` for what has a name"
+        )
     if not path.is_file():
-        raise InputError("is not a file; a model is a single file", path=path)
+        raise InputError("is not a file", path=path, remedy="name the model file itself")
     path = path.absolute()
     return ResolvedWeights(path, None, path.stem, known_sha256(path, local_stamp_name(path)))
 

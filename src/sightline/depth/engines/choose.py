@@ -1,6 +1,8 @@
 """Which engine runs a weight file, and how the file gets into a form that the engine reads.
 
-* `.onnx` and `.xml` files go to OpenVINO.
+A file's content decides, not its suffix.
+
+* ONNX and OpenVINO models (`.onnx`, `.xml`) go to OpenVINO.
 * Torch weights (`.pth`, `.safetensors`) go to torch when there is a CUDA or Apple GPU, else they
   are exported to ONNX once, kept in the cache under their checksum, and run by OpenVINO. From then
   on they need no torch.
@@ -20,8 +22,8 @@ from pathlib import Path
 from typing import Literal
 
 from sightline.depth.engines.base import Engine, writable_cache
-from sightline.depth.engines.openvino import SUFFIXES as GRAPH_SUFFIXES
 from sightline.depth.engines.openvino import OpenVinoEngine
+from sightline.depth.file_kinds import is_graph
 from sightline.depth.spec import ModelSpec
 from sightline.errors import InputError
 
@@ -58,7 +60,7 @@ def open_engine(
     if choose_engine(path, engine, device) == "torch":
         return _open_torch(path, device, spec)
     place, compiled = device or "CPU", writable_cache("openvino")
-    if path.suffix.lower() in GRAPH_SUFFIXES:
+    if is_graph(path):
         opened = OpenVinoEngine(path, threads, compiled, place)
     else:
         with converted(path, sha256, spec) as graph:
@@ -77,10 +79,10 @@ def choose_engine(
     path: Path, engine: EngineName, device: str | None
 ) -> Literal["openvino", "torch"]:
     """Decide by file, wish and machine; `InputError` where they do not fit together."""
-    graph = path.suffix.lower() in GRAPH_SUFFIXES
-    gpu_of_torch = device is not None and device.lower().startswith(("cuda", "mps"))
     if engine not in ("auto", "openvino", "torch"):
         raise InputError(f"no engine {engine!r}", remedy="use auto, openvino or torch")
+    graph = is_graph(path)
+    gpu_of_torch = device is not None and device.lower().startswith(("cuda", "mps"))
     if graph and (engine == "torch" or gpu_of_torch):
         raise InputError(
             f"is an OpenVINO or ONNX model, which {device or 'torch'} cannot run here",
@@ -95,7 +97,7 @@ def choose_engine(
         return "openvino"
     if gpu_of_torch or (device is None and _accelerator_here()):
         return "torch"
-    return "torch" if path.is_file() and path.stat().st_size > ONNX_LIMIT else "openvino"
+    return "torch" if path.stat().st_size > ONNX_LIMIT else "openvino"
 
 
 @contextmanager

@@ -16,19 +16,22 @@ from typing import Any
 
 import numpy as np
 
+from sightline.depth.engines.quiet_openvino import import_openvino
+from sightline.depth.file_kinds import FileKind, file_kind
 from sightline.depth.spec import SPEC_KEY, ModelSpec
 from sightline.errors import InputError, SightlineError
 from sightline.types import FloatArray
 
-#: Files this engine opens.
-SUFFIXES = frozenset({".onnx", ".xml"})
+#: OpenVINO's names of the readers for the files this engine opens.
+FRONTENDS = {FileKind.ONNX: "onnx", FileKind.OPENVINO: "ir"}
 
 
 class OpenVinoEngine:
-    """A network in an `.onnx` or OpenVINO `.xml` file, compiled for this machine.
+    """A network in an ONNX or OpenVINO file (`.onnx`, `.xml`), compiled for this machine.
 
     Args:
-        path: the file. One input (N, 3, H, W), one output (N, H, W) or (N, 1, H, W).
+        path: the file, known by its content. One input (N, 3, H, W), one output (N, H, W) or
+            (N, 1, H, W).
         threads: at most so many; None for one per core.
         cache_dir: folder for compiled models (a warm one saves seconds at the next start), or None.
         device: OpenVINO's name of it (`"CPU"`, `"GPU"`, `"NPU"`).
@@ -43,15 +46,13 @@ class OpenVinoEngine:
         cache_dir: str | Path | None = None,
         device: str = "CPU",
     ) -> None:
-        import openvino
-
-        if threads is not None and threads < 1:
-            raise InputError(f"the number of threads must be positive, got {threads}")
-        core = openvino.Core()
+        if threads is not None and (not isinstance(threads, int) or threads < 1):
+            raise InputError(f"the number of threads must be a positive integer, got {threads!r}")
+        core = import_openvino().Core()
         self.path = Path(path)
         self.device = _known_device(core, device)
-        model = _read(core, self.path)
-        self.spec = _spec_of(model)
+        model = read_network(core, self.path)
+        self.spec = spec_of(model)
         self.fixed_hw = _fixed_size(model, self.path)
         self._compiled = _compile(core, model, self.device, threads, cache_dir)
         # Finished requests wait here: each keeps its buffers, and no two threads share one.
@@ -68,7 +69,7 @@ class OpenVinoEngine:
         except RuntimeError as error:
             height, width = batch.shape[2:]
             raise SightlineError(
-                f"{self.path}: OpenVINO failed on an input of {width}×{height} ({_brief(error)})"
+                f"{self.path}: OpenVINO failed on an input of {width}×{height} ({brief(error)})"
             ) from error
         self._idle.put(request)
         return np.concatenate(maps)
@@ -81,16 +82,21 @@ class OpenVinoEngine:
             return self._compiled.create_infer_request()
 
 
-def _read(core: Any, path: Path) -> Any:
-    """Parse the file and check that it can be a depth network."""
-    if not path.is_file():
-        raise InputError("no such file", path=path)
+def read_network(core: Any, path: Path) -> Any:
+    """Parse an ONNX or OpenVINO file into an `openvino.Model` that can be a depth network.
+
+    A file that is something else gets an `InputError` that says what.
+    """
+    frontend = FRONTENDS.get(file_kind(path))
+    if frontend is None:
+        raise InputError("holds torch weights, not an ONNX or OpenVINO model", path=path)
+    # `read_model` offers what its own reader refuses to all others, and those write to stderr.
+    if not import_openvino().frontend.FrontEndManager().load_by_framework(frontend).supported(path):
+        raise _damaged("its beginning is not that of one", path)
     try:
         model = core.read_model(path)
     except RuntimeError as error:
-        raise InputError(
-            f"is not a whole ONNX or OpenVINO model ({_brief(error)})", path=path
-        ) from error
+        raise _damaged(brief(error), path) from error
     ranks = [port.partial_shape.rank for port in (*model.inputs, *model.outputs)]
     lengths = [rank.get_length() if rank.is_static else None for rank in ranks]
     if len(model.inputs) != 1 or len(model.outputs) != 1 or lengths not in ([4, 3], [4, 4]):
@@ -102,7 +108,7 @@ def _read(core: Any, path: Path) -> Any:
     return model
 
 
-def _spec_of(model: Any) -> ModelSpec | None:
+def spec_of(model: Any) -> ModelSpec | None:
     """Read our description from the file's metadata: ONNX properties or OpenVINO's own section."""
     for place in (["framework", SPEC_KEY], [SPEC_KEY]):
         if model.has_rt_info(place):
@@ -140,7 +146,7 @@ def _compile(
     try:
         return core.compile_model(model, device, config)
     except RuntimeError as error:
-        raise SightlineError(f"OpenVINO cannot compile this network ({_brief(error)})") from error
+        raise SightlineError(f"OpenVINO cannot compile this network ({brief(error)})") from error
 
 
 def _known_device(core: Any, device: str) -> str:
@@ -160,7 +166,15 @@ def _as_map(output: Any) -> FloatArray:
     return values.reshape(1, *values.shape[-2:])
 
 
-def _brief(error: RuntimeError) -> str:
+def _damaged(reason: str, path: Path) -> InputError:
+    return InputError(
+        f"is not a whole ONNX or OpenVINO model ({reason})",
+        path=path,
+        remedy="download or export it again",
+    )
+
+
+def brief(error: Exception) -> str:
     """Return the last line of OpenVINO's message: the cause, after the names of C++ files."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return (lines[-1] if lines else "no reason given")[:200]

@@ -1,9 +1,9 @@
 """Stretch the learnt grid of position vectors over a picture of another size.
 
 The interpolation is bicubic without antialiasing. It is written as two small matrix products, one per
-axis, instead of a call to `interpolate`, for three reasons: the sizes may stay symbolic, so an exported
-graph really is dynamic; no runtime has to agree with torch about what a scale factor means; and the
-same few lines serve training, inference and export.
+axis, instead of a call to `interpolate`, for three reasons: the sizes may be traced values, so an
+exported graph really is dynamic; no runtime has to agree with torch about what a scale factor means;
+and the same few lines serve training, inference and export.
 
 Two conventions exist, and they give different depth:
 
@@ -33,7 +33,7 @@ def resize_positions(grid: Tensor, rows: int, columns: int, mode: PositionResize
 
     Args:
         grid: (n, n, D) vectors, first axis down the picture, second across.
-        rows: cells down; may be a symbolic integer while exporting.
+        rows: cells down; a traced value while exporting.
         columns: cells across; likewise.
         mode: see the module's docstring.
 

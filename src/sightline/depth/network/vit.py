@@ -156,7 +156,8 @@ class VisionTransformer(nn.Module):
             For each tap (N, D, H/14, W/14), after the final LayerNorm, without the class token.
         """
         height, width = image.shape[-2:]
-        if height % PATCH or width % PATCH:
+        # Traced sizes are tensors, and asking for their value would fix it in the exported graph.
+        if not isinstance(height, Tensor) and (height % PATCH or width % PATCH):
             raise InputError(f"network input {width}×{height} is not a multiple of {PATCH}")
         rows, columns = height // PATCH, width // PATCH
         patches = self.patch_embed(image).flatten(2).transpose(1, 2)

@@ -197,13 +197,32 @@
   }
 
   // ---------------------------------------------------------------- the canvas and its controls
-  const START = { yaw: 0.2, pitch: -0.1, zoom: 0.72 };
+  const TURNED = { yaw: 0.2, pitch: -0.1 };
+
+  // A first view from the side, from as near as shows (almost) every point.
+  function startView(points, aspect) {
+    const step = Math.max(1, Math.floor(points.count / 4000));
+    for (let zoom = 0.95; zoom > 0.15; zoom *= 0.94) {
+      const view = { ...TURNED, zoom };
+      const { rows, back } = pose(view, points);
+      let outside = 0, seen = 0;
+      for (let i = 0; i < points.count; i += step, seen++) {
+        const x = points.xyz[3 * i], y = points.xyz[3 * i + 1], z = points.xyz[3 * i + 2] - points.pivot;
+        const px = rows[0] * x + rows[1] * y + rows[2] * z;
+        const py = rows[3] * x + rows[4] * y + rows[5] * z;
+        const reach = (rows[6] * x + rows[7] * y + rows[8] * z + back) * points.slope;
+        if (Math.abs(px) > reach * aspect || Math.abs(py) > reach) outside++;
+      }
+      if (outside <= 0.005 * seen) return view;
+    }
+    return { ...TURNED, zoom: 0.15 };
+  }
 
   function setUpCloud(root, grid, image) {
     const canvas = root.querySelector(".cloud");
     canvas.style.aspectRatio = grid.width + " / " + grid.height;
     const points = makePoints(grid, image);
-    const view = { ...START };
+    const view = startView(points, grid.width / grid.height);
     let renderer = null;
     let queued = false;
 
