@@ -279,14 +279,11 @@ def cold_start(folder: Path, scratch: Path, rounds: int) -> dict[str, float]:
 
 def table(results: list[dict], cold: dict[str, float]) -> str:
     """Format the findings as Markdown."""
-    import openvino
-    import torch
-    import transformers
+    from importlib.metadata import version
 
-    versions = (
-        f"torch {torch.__version__}, transformers {transformers.__version__}, "
-        f"OpenVINO {openvino.__version__.split('-')[0]}, {platform.machine()}"
-    )
+    names = ("torch", "transformers", "openvino")
+    versions = ", ".join(f"{name} {version(name)}" for name in names)
+    versions += f", {platform.machine()}, {os.cpu_count()} cores"
     rows = ["| | aim | " + " | ".join(f"{r['threads']} thread(s)" for r in results) + " |"]
     rows.append("|---|---|" + "---|" * len(results))
 

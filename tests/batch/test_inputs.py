@@ -155,7 +155,7 @@ def test_a_broken_link_is_left_for_the_reader_to_complain_of(folder):
 
 @pytest.mark.parametrize("name", ["x" * 300 + ".jpg", "x" * 300 + "*.jpg", "a\0b.jpg"])
 def test_a_name_that_cannot_be(folder, name):
-    with pytest.raises(InputError, match="no such file or folder|no picture or video matches"):
+    with pytest.raises(InputError, match=r"no such file or folder|no picture or video matches"):
         expand([folder / name])
 
 

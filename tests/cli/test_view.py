@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from sightline.batch.inputs import Source
-from sightline.batch.manifest import NAME, Manifest
+from sightline.batch.manifest import NAME, VERSION, Manifest
 from sightline.batch.naming import plan
 from sightline.cli import main
 from sightline.files.clouds import read_points
@@ -47,6 +48,23 @@ def test_a_folder_without_results(sightline, tmp_path):
     result = sightline("view", tmp_path)
     assert result.returncode == 2
     assert "run sightline depth first" in result.stderr
+
+
+_ODD_RECORD = json.dumps(
+    {
+        "version": VERSION,
+        "results": {
+            "a": {
+                "source": 5,
+                "size": 1,
+                "mtime": 1,
+                "settings": "",
+                "outputs": ["a.npz"],
+                "done": ["a.npz"],
+            }
+        },
+    }
+)
 
 
 @pytest.fixture
@@ -93,7 +111,7 @@ def test_a_photograph_that_is_no_picture_any_more(results, content):
     assert 'class="photo"' not in text
 
 
-@pytest.mark.parametrize("content", ['{"outputs": 5}', "[" * 200_000])
+@pytest.mark.parametrize("content", [_ODD_RECORD, "[" * 200_000], ids=["record", "depth"])
 def test_a_hostile_manifest_is_none(results, content):
     (results / NAME).write_text(content)
     assert main(["view", str(results)]) == 0

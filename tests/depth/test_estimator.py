@@ -245,3 +245,19 @@ def test_tiles_do_not_fall_below_what_the_network_says(conv_onnx, conv_spec, pho
     assert whole.values.min() < -5
     assert refined.values.min() >= whole.values.min()
     assert refined.values.min() < 0.6 * whole.values.min()
+
+
+def test_the_embedded_model_runs_in_torch_too(photo):
+    here = load("default").infer(photo)
+    there = load("default", engine="torch", device="cpu").infer(photo)
+    assert there.source == here.source
+    np.testing.assert_allclose(there.values, here.values, atol=2e-3)
+
+
+def test_the_default_model_has_calibrated_error_bars(photo):
+    estimator = load("default")
+    assert estimator.calibration is not None
+    assert 0.5 < estimator.calibration.inside_1 < 0.85
+    depth = estimator.infer(photo, sigma=True)
+    assert float(depth.sigma.min()) > 0
+    assert "not calibrated" not in depth.source

@@ -145,7 +145,7 @@ def test_a_folder_in_the_way_of_the_file(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="needs /proc")
 def test_a_folder_that_cannot_be_made() -> None:
-    with pytest.raises(InputError, match="/proc/x: this folder cannot be made.*another --out"):
+    with pytest.raises(InputError, match=r"/proc/x: this folder cannot be made.*another --out"):
         write_bytes("/proc/x/a.npz", b"x")
 
 
@@ -160,7 +160,7 @@ def test_a_name_that_is_too_long(tmp_path: Path) -> None:
 @pytest.mark.parametrize("below", ["a.bin", "deeper/a.bin"])
 def test_a_link_that_leads_back_to_itself(tmp_path: Path, below: str) -> None:
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
-    with pytest.raises(InputError, match="in the way of this folder|leads back to itself"):
+    with pytest.raises(InputError, match=r"in the way of this folder|leads back to itself"):
         write_bytes(tmp_path / "loop" / below, b"x")
 
 

@@ -167,6 +167,10 @@ AXES = [f"property float {axis}" for axis in "xyz"]
 CORNERS = "property list uchar int vertex_indices"
 
 
+def face_of(count: str, corner: str) -> list[str]:
+    return ["element face 1", f"property list {count} {corner} vertex_indices"]
+
+
 def test_ascii_quads_floats_and_unknown_elements(tmp_path: Path) -> None:
     header = [
         "format ascii 1.0",
@@ -272,8 +276,7 @@ def test_hostile_counts(tmp_path: Path, form: str, count: str) -> None:
         ),
         *(
             (
-                [f"format {form} 1.0", "element vertex 1", *AXES, "element face 1"]
-                + ["property list float int vertex_indices"],
+                [f"format {form} 1.0", "element vertex 1", *AXES, *face_of("float", "int")],
                 body,
                 "makes no sense",
             )
@@ -283,8 +286,7 @@ def test_hostile_counts(tmp_path: Path, form: str, count: str) -> None:
             )
         ),
         (
-            ["format ascii 1.0", "element vertex 1", *AXES, "element face 1"]
-            + ["property list uchar float vertex_indices"],
+            ["format ascii 1.0", "element vertex 1", *AXES, *face_of("uchar", "float")],
             b"1 2 3 3 0 0 nan",
             "no whole numbers",
         ),
@@ -304,17 +306,14 @@ def test_bad_ply(tmp_path: Path, header: list[str], body: bytes, words: str) -> 
 
 def test_colours_that_are_none(tmp_path: Path) -> None:
     """Lists are no colours; a signalling NaN is black, without a warning."""
-    colours = [f"property {{}} {name}" for name in ("red", "green", "blue")]
     start = ["format binary_little_endian 1.0", "element vertex 1", *AXES]
-    listed = [start[0], start[1], *AXES, "property list uchar uchar red"]
-    listed += ["property uchar green", "property uchar blue"]
-    body = struct.pack("<3f", 1, 2, 3) + bytes([2, 7, 7, 8, 9])
-    assert read_points(ply(tmp_path, listed, body)).rgb is None
-    floats = start + [
-        line.format(kind) for line, kind in zip(colours, ("float", "double", "float"))
-    ]
+    rest = ["property double green", "property float blue"]
+    body = struct.pack("<3f 3B d f", 1, 2, 3, 2, 7, 7, 1.0, 0.0)
+    listed = ply(tmp_path, [*start, "property list uchar uchar red", *rest], body)
+    assert read_points(listed).rgb is None
     body = struct.pack("<3f I d f", 1, 2, 3, 0x7FA00000, 1.0, 0.0)
-    assert read_points(ply(tmp_path, floats, body)).rgb.tolist() == [[0, 255, 0]]
+    floats = ply(tmp_path, [*start, "property float red", *rest], body)
+    assert read_points(floats).rgb.tolist() == [[0, 255, 0]]
 
 
 # ---- bad files ----------------------------------------------------------------------------------

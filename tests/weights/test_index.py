@@ -15,6 +15,7 @@ from sightline.weights.index import (
     SIZE_LIMIT,
     embedded_entries,
     embedded_folder,
+    forget,
     record,
 )
 from sightline.weights.store import resolve
@@ -28,11 +29,12 @@ def test_every_embedded_file_is_what_the_index_says():
     for model in index["models"]:
         for part in (model, *model["parts"]):
             listed[part["file"]] = (part["bytes"], part["sha256"])
-    here = [p for p in embedded_folder().iterdir() if p.suffix in (".onnx", ".xml", ".bin")]
+    here = [p for p in embedded_folder().iterdir() if p.suffix not in (".json", ".md")]
     assert listed == {p.name: (p.stat().st_size, file_sha256(p)) for p in here}
     entries = embedded_entries()
     assert all(entry.spec is not None for entry in entries)
-    assert all(entry.int8_gate is None or entry.int8_gate.passed for entry in entries)
+    int8 = [entry for entry in entries if entry.format == "openvino"]
+    assert all(entry.int8_gate is not None and entry.int8_gate.passed for entry in int8)
     assert resolve("default").path.is_file()
 
 
@@ -88,6 +90,10 @@ def test_the_weights_beside_a_graph_are_measured_too(tmp_path: Path):
     assert model["parts"] == [{"file": "a.bin", "bytes": 7, "sha256": digest}]
     (entry,) = embedded_entries(tmp_path)
     assert (entry.format, entry.bytes, entry.parts_bytes) == ("openvino", 5, 7)
+    forget("a", tmp_path)
+    forget("a", tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [INDEX]
+    assert embedded_entries(tmp_path) == ()
 
 
 def test_missing_files_and_broken_indices_are_told(tmp_path: Path):

@@ -51,7 +51,7 @@ def run(
     """
     if options.fov is not None:
         Camera.from_fov(options.fov, 1, 1)  # complains of an impossible angle now, not per file
-    weights = resolve(options.model, accept=options.accept_licence, notify=notify)
+    weights = resolve(options.model, accept=options.accept_licence, notify=notify, purpose="depth")
     settings = options.settings(weights.sha256)
     manifest = Manifest(out)
     waiting = []

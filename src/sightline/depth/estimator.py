@@ -61,12 +61,7 @@ def load(
     """
     from sightline.weights.store import resolve
 
-    found = resolve(name_or_path, accept=accept_licence)
-    if found.entry is not None and found.entry.purpose != "depth":
-        raise InputError(
-            f"{found.name} is a model for {found.entry.purpose}, not for depth",
-            remedy="choose another one from `sightline models`",
-        )
+    found = resolve(name_or_path, accept=accept_licence, purpose="depth")
     if spec is None and found.entry is not None:
         spec = found.entry.spec
     opened, spec = open_engine(

@@ -38,6 +38,18 @@ GATE_KEY = "sightline.gate"
 FEWEST_PICTURES = 8
 
 
+class GateNotPassed(SightlineError):
+    """The int8 network strays too far from the float one; `verdict` says how far."""
+
+    def __init__(self, name: str, verdict: Gate) -> None:
+        self.verdict = verdict
+        super().__init__(
+            f"int8 strays too far from {name}: Spearman {verdict.spearman:.4f} (at least "
+            f"{LEAST_SPEARMAN}), deviation {verdict.relative_deviation:.2%} (at most "
+            f"{LARGEST_DEVIATION:.0%}); nothing was kept, use the float model"
+        )
+
+
 def make_int8(
     model: str | Path,
     pictures: Sequence[NDArray[np.uint8]],
@@ -56,7 +68,7 @@ def make_int8(
         accept_licence: accept a licence that forbids commercial use.
 
     Raises:
-        SightlineError: the int8 network strays too far from the float one.
+        GateNotPassed: the int8 network strays too far from the float one.
     """
     out = int8_path(out)
     if len(pictures) < FEWEST_PICTURES:
@@ -74,11 +86,7 @@ def make_int8(
         quantise(graph, pictures[0::2], draft, size=size)
         verdict = gate(graph, draft, pictures[1::2], size=size)
         if not verdict.passed:
-            raise SightlineError(
-                f"int8 strays too far from {found.name}: Spearman {verdict.spearman:.4f} (at least "
-                f"{LEAST_SPEARMAN}), deviation {verdict.relative_deviation:.2%} (at most "
-                f"{LARGEST_DEVIATION:.0%}); nothing was kept, use the float model"
-            )
+            raise GateNotPassed(found.name, verdict)
         _publish(draft, verdict, out)
     return verdict
 

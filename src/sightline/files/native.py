@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from tempfile import TemporaryFile
+from typing import IO
 
 #: Standard error belongs to the whole process, so one decoder speaks at a time.
 _ONE_AT_A_TIME = threading.RLock()
@@ -43,14 +45,14 @@ def listening() -> Iterator[list[str]]:
 
 @contextmanager
 def _redirected(said: list[str]) -> Iterator[None]:
-    """Let descriptor 2 lead into a temporary file, and sort its lines afterwards."""
+    """Let descriptor 2 lead into a file of our own, and sort its lines afterwards."""
     try:
         screen = os.dup(2)
     except OSError:  # closed, as by some service managers: there is nothing to listen to
         yield
         return
     try:
-        with TemporaryFile() as sink:
+        with _memory() as sink:
             os.dup2(sink.fileno(), 2)
             try:
                 yield
@@ -62,9 +64,19 @@ def _redirected(said: list[str]) -> Iterator[None]:
         os.close(screen)
 
 
+def _memory() -> IO[bytes]:
+    """Open a file in memory where there are such: a full disk must not make damage pass unheard."""
+    if sys.platform == "linux":
+        return os.fdopen(os.memfd_create("decoders"), "w+b")
+    return TemporaryFile()
+
+
 def _sort(text: bytes, said: list[str], screen: int) -> None:
+    native = False
     for line in text.splitlines(keepends=True):
-        if _NATIVE.search(line):
-            said.append(line.decode("utf-8", "replace").strip())
-        else:
+        # OpenCV ends what libtiff says by a blank line.
+        native = bool(_NATIVE.search(line)) or (native and not line.strip())
+        if not native:
             os.write(screen, line)
+        elif line.strip():
+            said.append(line.decode("utf-8", "replace").strip())

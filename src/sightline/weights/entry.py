@@ -52,9 +52,9 @@ class Entry:
         source: where the file comes from.
         format: how the file has to be read.
         spec: how to feed and to read it, for depth networks that our engines run.
-        int8_gate: for int8 models, how they passed the gate.
+        int8_gate: how the int8 version did at the gate; it is offered only if it passed.
         aliases: other names it answers to.
-        parts_bytes: size in [B] of what belongs to the file and lies beside it.
+        parts_bytes: size in [B] of what else is needed to run it and lies beside it.
     """
 
     name: str

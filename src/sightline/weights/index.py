@@ -7,9 +7,9 @@
              "int8_gate": null, "parts": [], "history": [{"sha256": "…", "note": "…"}]}]}
 ```
 
-`parts` are files that belong to the model beside `file` (the `.bin` of OpenVINO's own format), each
-with its checksum. The command that trains or exports a model calls `record`, so sizes and checksums
-are never typed.
+`parts` are files that belong to the model beside `file`, each with its checksum: the `.bin` of
+OpenVINO's own format, and the same weights as safetensors, for torch and for training on. The
+command that trains or exports a model calls `record`, so sizes and checksums are never typed.
 """
 
 from __future__ import annotations
@@ -67,14 +67,14 @@ def record(
     Args:
         name: what users call it.
         file: file name inside the folder; size and checksum are taken from it, and from the `.bin`
-            beside it if it is an `.xml`.
+            or `.safetensors` file beside it.
         spec: how to feed and to read it.
         summary: one line for the listing.
         trained_on: the data it has seen.
         note: what is new in this version and how good it is; kept in the entry's history.
         licence: SPDX identifier; embedded models are always free for commercial use.
         aliases: other names; `default` is not one of them.
-        int8_gate: for int8 models, how they passed.
+        int8_gate: how the int8 version did at the gate, passed or not.
         default: make it the model that `default` stands for.
         folder: the folder, when it is not the installed package's.
     """
@@ -106,13 +106,24 @@ def record(
     write_text(folder / INDEX, json.dumps(index, indent=1, ensure_ascii=False) + "\n")
 
 
+def forget(name: str, folder: Path | None = None) -> None:
+    """Take a model out of the index and remove its files, if it is there."""
+    folder = folder or embedded_folder()
+    index = _read(folder)
+    for model in [model for model in index["models"] if model["name"] == name]:
+        index["models"].remove(model)
+        write_text(folder / INDEX, json.dumps(index, indent=1, ensure_ascii=False) + "\n")
+        for part in (model, *model["parts"]):
+            (folder / part["file"]).unlink(missing_ok=True)
+
+
 def _parts(path: Path) -> list[dict[str, Any]]:
-    """Describe the files without which `path` is of no use."""
-    if path.suffix != ".xml":
-        return []
-    weights = path.with_suffix(".bin")
+    """Describe what belongs to `path` beside it; an `.xml` is of no use without its `.bin`."""
+    weights = path.with_suffix(".bin" if path.suffix == ".xml" else ".safetensors")
     if not weights.is_file():
-        raise InputError("no such model file", path=weights)
+        if path.suffix == ".xml":
+            raise InputError("no such model file", path=weights)
+        return []
     return [{"file": weights.name, "bytes": weights.stat().st_size, "sha256": file_sha256(weights)}]
 
 
@@ -148,5 +159,5 @@ def _entry(model: dict[str, Any], default: str | None) -> Entry:
         spec=ModelSpec(**model["spec"]),
         int8_gate=None if gate is None else Gate(**gate),
         aliases=("default", *aliases) if model["name"] == default else aliases,
-        parts_bytes=sum(part["bytes"] for part in model["parts"]),
+        parts_bytes=sum(p["bytes"] for p in model["parts"] if p["file"].endswith(".bin")),
     )

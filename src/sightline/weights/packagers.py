@@ -10,6 +10,7 @@ import importlib.util
 import shutil
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 from sightline.errors import InputError
@@ -54,7 +55,11 @@ def _pip_command(source: PypiMember, folder: Path) -> list[str]:
 
 
 def _pip() -> list[str]:
-    if importlib.util.find_spec("pip") is not None:
+    with warnings.catch_warnings():
+        # Where setuptools was imported before, looking for pip makes it complain of distutils.
+        warnings.simplefilter("ignore")
+        here = importlib.util.find_spec("pip") is not None
+    if here:
         # -P: a stray pip.py in the working folder must not be run in pip's place.
         return [sys.executable, "-P", "-m", "pip"]
     found = shutil.which("pip3") or shutil.which("pip")

@@ -18,7 +18,7 @@ from sightline.files.atomic import atomic_path, write_text
 from sightline.weights import catalogue, hub
 from sightline.weights.archives import extract_member
 from sightline.weights.cache import known_sha256, local_stamp_name, weights_folder, workspace
-from sightline.weights.entry import Entry
+from sightline.weights.entry import Entry, Purpose
 from sightline.weights.index import embedded_folder
 from sightline.weights.licences import require_accepted
 from sightline.weights.packagers import download_archive
@@ -51,6 +51,7 @@ def resolve(
     accept: bool = False,
     entries: Sequence[Entry] = catalogue.ENTRIES,
     notify: Notify | None = None,
+    purpose: Purpose | None = None,
 ) -> ResolvedWeights:
     """Find a model by name, alias or path; fetch and check it when needed.
 
@@ -61,6 +62,7 @@ def resolve(
         accept: accept its licence, if it does not allow commercial use; remembered.
         entries: the catalogue.
         notify: called with one line before a download.
+        purpose: what it is wanted for; a model of the catalogue for anything else is refused.
 
     Raises:
         InputError: unknown name, no such file, licence not accepted, or offline and not cached.
@@ -80,6 +82,11 @@ def resolve(
         if not is_path and not _exists(path):
             raise catalogue.unknown(text, entries)
         return _local(path)
+    if purpose is not None and entry.purpose != purpose:
+        raise InputError(
+            f"{entry.name} is a model for {entry.purpose}, not for {purpose}",
+            remedy="choose another one from `sightline models`",
+        )
     require_accepted(entry, accept=accept)
     return _fetched(entry, notify or _silent)
 

@@ -2,7 +2,8 @@
 
 A file's content decides, not its suffix.
 
-* ONNX and OpenVINO models (`.onnx`, `.xml`) go to OpenVINO.
+* ONNX and OpenVINO models (`.onnx`, `.xml`) go to OpenVINO. Where torch is asked for, the safetensors
+  file of the same name beside them is taken; the embedded models have one.
 * Torch weights (`.pth`, `.safetensors`) go to torch when there is a CUDA or Apple GPU, else they
   are exported to ONNX once, kept in the cache under their checksum, and run by OpenVINO. From then
   on they need no torch.
@@ -58,7 +59,7 @@ def open_engine(
         The engine, and the description of its network.
     """
     if choose_engine(path, engine, device) == "torch":
-        return _open_torch(path, device, spec)
+        return _open_torch(torch_twin(path) or path, device, spec)
     place, compiled = device or "CPU", writable_cache("openvino")
     if is_graph(path):
         opened = OpenVinoEngine(path, threads, compiled, place)
@@ -83,7 +84,7 @@ def choose_engine(
         raise InputError(f"no engine {engine!r}", remedy="use auto, openvino or torch")
     graph = is_graph(path)
     gpu_of_torch = device is not None and device.lower().startswith(("cuda", "mps"))
-    if graph and (engine == "torch" or gpu_of_torch):
+    if graph and (engine == "torch" or gpu_of_torch) and torch_twin(path) is None:
         raise InputError(
             f"is an OpenVINO or ONNX model, which {device or 'torch'} cannot run here",
             path=path,
@@ -93,11 +94,17 @@ def choose_engine(
         raise InputError(f"OpenVINO does not run on {device}", remedy="use --engine torch")
     if engine != "auto":
         return engine
-    if graph:
+    if graph and not gpu_of_torch:
         return "openvino"
     if gpu_of_torch or (device is None and _accelerator_here()):
         return "torch"
     return "torch" if path.stat().st_size > ONNX_LIMIT else "openvino"
+
+
+def torch_twin(path: Path) -> Path | None:
+    """Return the safetensors file beside a graph, which holds the same weights for torch."""
+    twin = path.with_suffix(".safetensors")
+    return twin if is_graph(path) and twin.is_file() else None
 
 
 @contextmanager
