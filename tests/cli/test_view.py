@@ -8,15 +8,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from sightline.batch.inputs import Source
 from sightline.batch.manifest import NAME, VERSION, Manifest
 from sightline.batch.naming import plan
 from sightline.cli import main
+from sightline.examples import example_photograph
 from sightline.files.clouds import read_points
 from sightline.files.depth_files import read_depth, write_depth
 from sightline.types import DepthMap, Kind
-from sightline.weights.catalogue import ENTRIES, find
 
 
 def test_a_folder_of_results(sightline, model, pictures, tmp_path):
@@ -154,9 +155,6 @@ def test_demo(sightline, model, tmp_path):
     check_demo(sightline("demo", "--out", out, "--model", model), out)
 
 
-@pytest.mark.skipif(
-    find("default", ENTRIES) is None, reason="the embedded model is not in this tree"
-)
 def test_demo_with_the_embedded_model(sightline, tmp_path):
     """The saucer's near edge is nearer than the table behind the cup."""
     out = tmp_path / "demo"
@@ -164,3 +162,29 @@ def test_demo_with_the_embedded_model(sightline, tmp_path):
     depth = read_depth(out / "coffee.npz")
     near, far = depth.values[330:, 200:400].mean(), depth.values[:40, :150].mean()
     assert (near > far) == depth.kind.larger_is_nearer
+
+
+def test_results_without_npz_are_shown_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    photo = str(example_photograph())
+    assert main(["depth", photo, "--save", "png,exr,color", "--out", str(out)]) == 0
+    Image.new("RGB", (4, 4)).save(out / "holiday.png")  # somebody else's
+    assert main(["view", str(out)]) == 0
+    page = (out / "index.html").read_text(encoding="utf-8")
+    assert page.count('class="exhibit"') == 1
+    assert "left out" not in capsys.readouterr().err
+
+
+def test_a_folder_of_films_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from fractions import Fraction
+
+    from sightline.files.video import ColorVideoWriter
+
+    with ColorVideoWriter(tmp_path / "clip.mp4", 64, 48, Fraction(10)) as writer:
+        writer.write(np.zeros((48, 64, 3), np.uint8))
+    out = tmp_path / "out"
+    assert main(["depth", str(tmp_path / "clip.mp4"), "--out", str(out)]) == 0
+    assert main(["view", str(out)]) == 2
+    assert "holds films only; open clip_color.mp4 in a player" in capsys.readouterr().err

@@ -87,14 +87,10 @@ def own_cache(tmp_path, monkeypatch) -> Path:
 
 @pytest.fixture(scope="session")
 def embedded_estimator():
-    """The embedded default model; skips where it is not there yet."""
+    """The embedded default model."""
     from sightline.depth.estimator import load
-    from sightline.errors import SightlineError
 
-    try:
-        return load("default", threads=1)
-    except SightlineError as error:
-        pytest.skip(f"needs the embedded model: {error}")
+    return load("default", threads=1)
 
 
 def randomise(network, seed: int = 0):

@@ -30,7 +30,7 @@ PICTURE_ENDINGS: dict[Format, str] = {
     "glb": ".glb",
 }
 
-#: What a format is for a video; the others are refused when its turn comes.
+#: What a format is for a video; the others are refused before any work starts.
 VIDEO_FORMATS: dict[Format, VideoFormat] = {"npz": "npz", "png": "ffv1", "color": "color"}
 
 
@@ -106,9 +106,16 @@ def plan(
 def _job(source: Source, name: Path, out: Path, save: Sequence[Format] | None) -> Job:
     if save is None:
         save = VIDEO_DEFAULT if source.is_video else PICTURE_DEFAULT
-    endings = dict(PICTURE_ENDINGS)
+    endings = PICTURE_ENDINGS
     if source.is_video:
-        endings |= {kind: VIDEO_ENDINGS[form] for kind, form in VIDEO_FORMATS.items()}
+        endings = {kind: VIDEO_ENDINGS[form] for kind, form in VIDEO_FORMATS.items()}
+        refused = [kind for kind in save if kind not in endings]
+        if refused:
+            raise InputError(
+                f"a video cannot be saved as {refused[0]}",
+                path=source.path,
+                remedy=f"use --save {','.join(endings)}, or name the pictures alone",
+            )
     outputs = tuple((kind, out / f"{name}{endings[kind]}") for kind in save)
     return Job(source.path, source.is_video, name.as_posix(), outputs)
 

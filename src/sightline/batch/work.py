@@ -16,7 +16,6 @@ from sightline.batch.options import DepthOptions, Format
 from sightline.batch.outcome import Outcome
 from sightline.depth import video
 from sightline.depth.estimator import DepthEstimator, load
-from sightline.errors import InputError
 from sightline.files import clouds, color, depth_files
 from sightline.files.pictures import Picture, read_picture
 from sightline.geometry import to_points
@@ -75,13 +74,6 @@ def process_video(
 ) -> Outcome:
     """Do a video, frame by frame; `on_frame` is told how many are done, and of how many if known."""
     start = time.perf_counter()
-    refused = [kind for kind, _ in job.outputs if kind not in VIDEO_FORMATS]
-    if refused:
-        raise InputError(
-            f"a video cannot be saved as {refused[0]}",
-            path=job.source,
-            remedy=f"use --save {','.join(VIDEO_FORMATS)}",
-        )
     result = video.process_video(
         estimator,
         job.source,

@@ -73,7 +73,9 @@ def exhibit(file: Path) -> Exhibit:
 
 
 def _files(result: Path) -> Iterator[Path]:
+    """Yield the results that `result` stands for, one file each, npz before exr before png."""
     from sightline.batch.inputs import mode_of
+    from sightline.batch.manifest import Manifest
     from sightline.depth.video import VIDEO_ENDINGS
 
     mode = mode_of(result)
@@ -84,12 +86,22 @@ def _files(result: Path) -> Iterator[Path]:
         return
 
     frames = VIDEO_ENDINGS["npz"]  # a page of every frame of a video would be too long to look at
-    found = sorted(f for f in result.rglob("*.npz") if not f.parent.name.endswith(frames))
+    files = [f for f in result.rglob("*.npz") if not f.parent.name.endswith(frames)]
+    # Other endings are everyone's: of those only what is on record as ours.
+    ours = [f for f in sorted(Manifest(result).outputs()) if f.is_file()]
+    files += [f for f in ours if f.suffix == ".exr"]
+    files += [f for f in ours if f.suffix == ".png" and not f.stem.endswith("_color")]
+    found: dict[Path, Path] = {}
+    for file in files:
+        found.setdefault(file.resolve().with_suffix(""), file)
     if not found:
+        films = [f.name for f in ours if f.suffix in (".mp4", ".mkv")]
         raise InputError(
-            "no .npz results in this folder", path=result, remedy="run sightline depth first"
+            "holds films only" if films else "no results in this folder",
+            path=result,
+            remedy=f"open {films[0]} in a player" if films else "run sightline depth first",
         )
-    yield from found
+    yield from sorted(found.values())
 
 
 def _photo(file: Path, depth: DepthMap) -> NDArray[np.uint8] | None:

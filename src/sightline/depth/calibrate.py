@@ -1,6 +1,6 @@
 """Calibrate a model's error bars on pictures with measured depth.
 
-    python -m sightline.depth.calibrate --model default --data ../shared/data/rgbd
+    python -m sightline.depth.calibrate --model default --data DIR
 
 The folder is of the kind that `files.rgbd` reads.
 
