@@ -2,16 +2,6 @@ import numpy as np
 import pytest
 
 from sightline.benchmarks.rgbd import evaluate
-from sightline.files.rgbd import read_rgbd
-
-
-def test_truth_comes_as_disparity_with_holes_unknown(rgbd_folder):
-    first, second, third = read_rgbd(rgbd_folder)
-    assert first.known.sum() == 57
-    assert first.disparity[0, 0] == 0
-    assert first.disparity[5, 9] == pytest.approx(0.2)
-    assert (first.dense, second.dense, third.group) == (True, False, "b")
-    np.testing.assert_allclose(third.disparity, second.disparity, rtol=1e-6)
 
 
 def test_sets_count_the_same_whatever_their_size(rgbd_folder):

@@ -102,7 +102,7 @@ class Depth16VideoWriter:
             self._target = stack.enter_context(output(self.path))
             folder = stack.enter_context(
                 TemporaryDirectory(
-                    prefix=f".{self.path.stem}.", suffix=".part", dir=self.path.parent
+                    prefix=f".{self.path.stem[:32]}.", suffix=".part", dir=self.path.parent
                 )
             )
             self._scratch = Path(folder) / "scratch.mkv"
