@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -214,13 +213,15 @@ def test_error_bars_at_the_largest_size_stay_within_it(conv_onnx, conv_spec, pho
     assert max(min(shape[2:]) for shape in engine.shapes) == 64
 
 
-def test_a_model_for_something_else_is_refused(monkeypatch, conv_onnx):
+def test_a_model_for_something_else_is_refused_before_it_is_fetched(monkeypatch):
     from sightline.weights import store
     from sightline.weights.catalogue import ENTRIES
 
+    def fetched(*_):
+        raise AssertionError("nothing is to be fetched")
+
+    monkeypatch.setattr(store, "_fetched", fetched)
     other = next(entry for entry in ENTRIES if entry.purpose != "depth")
-    found = store.ResolvedWeights(Path(conv_onnx), other, other.name, "00" * 32)
-    monkeypatch.setattr(store, "resolve", lambda name, accept: found)
     with pytest.raises(InputError, match="not for depth"):
         load(other.name)
 

@@ -104,7 +104,7 @@ def choose_engine(
 def torch_twin(path: Path) -> Path | None:
     """Return the safetensors file beside a graph, which holds the same weights for torch."""
     twin = path.with_suffix(".safetensors")
-    return twin if is_graph(path) and twin.is_file() else None
+    return twin if is_graph(path) and twin.is_file() and not is_graph(twin) else None
 
 
 @contextmanager
