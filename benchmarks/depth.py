@@ -39,7 +39,7 @@ def make_weights(folder: Path) -> Path:
         DepthAnythingConfig,
         DepthAnythingForDepthEstimation,
         Dinov2Config,
-        DPTImageProcessor,
+        DPTImageProcessorPil,
     )
 
     torch.manual_seed(0)
@@ -66,7 +66,7 @@ def make_weights(folder: Path) -> Path:
                 torch.nn.init.kaiming_normal_(parameter)
         model.head.conv3.bias.fill_(5.0)
     model.save_pretrained(folder)
-    processor = DPTImageProcessor(
+    processor = DPTImageProcessorPil(
         size={"height": SIZE, "width": SIZE},
         keep_aspect_ratio=True,
         ensure_multiple_of=14,
@@ -151,13 +151,13 @@ def network_flops(folder: Path) -> float:
 
 def quantised(folder: Path, cache: Path) -> tuple[Path, str]:
     """Export and quantise the weights; return the int8 file and the gate's verdict."""
-    from sightline.depth.checkpoints import load_network
+    from sightline.depth.checkpoints import make_network, read_checkpoint
     from sightline.depth.export import export_onnx
     from sightline.depth.quantise import gate, quantise
 
-    network = load_network(folder / "model.safetensors")
+    checkpoint = read_checkpoint(folder / "model.safetensors")
     graph, small = cache / "vits.onnx", cache / "vits-int8.xml"
-    export_onnx(network, network.spec, graph, half=False)
+    export_onnx(make_network(checkpoint), checkpoint.spec, graph, half=False)
     pictures = photographs(24)
     quantise(graph, pictures[:16], small)
     verdict = gate(graph, small, pictures[16:])
