@@ -246,3 +246,17 @@ def test_a_size_that_patches_do_not_fill_is_refused(random_vit):
 def test_compact_is_built_too():
     network = build(compact_spec())
     assert isinstance(network, CompactDepth)
+
+
+def test_merging_scales_changes_nothing_but_the_count_of_operations(random_vit):
+    import copy
+
+    from sightline.depth.network.vit import merge_scales
+
+    network = random_vit("tiny")
+    merged = copy.deepcopy(network)
+    merge_scales(merged.pretrained)
+    image = pixels(56, 84)
+    with torch.inference_mode():
+        assert relative_error(merged(image), network(image)) < 1e-5
+    assert not [name for name, _ in merged.named_parameters() if "gamma" in name]

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import copy
 import tempfile
 import warnings
 from pathlib import Path
@@ -60,13 +61,25 @@ def export_onnx(
             path=path,
             remedy="store them as float16" if half is False else "use the torch engine",
         )
-    model = _trace(network, spec)
+    model = _trace(_merged(network), spec)
     _forget_machine(model)
     if half:
         _halve(model)
     entry = model.metadata_props.add()
     entry.key, entry.value = SPEC_KEY, spec.to_json()
     write_bytes(path, model.SerializeToString(deterministic=True))
+
+
+def _merged(network: nn.Module) -> nn.Module:
+    """Return a copy with fewer passes over its tokens, if it is a ViT; see `merge_scales`."""
+    from sightline.depth.network import DepthAnything
+    from sightline.depth.network.vit import merge_scales
+
+    if not isinstance(network, DepthAnything):
+        return network
+    network = copy.deepcopy(network)
+    merge_scales(network.pretrained)
+    return network
 
 
 def _trace(network: nn.Module, spec: ModelSpec) -> Any:

@@ -24,8 +24,9 @@ from typing import Literal
 
 from sightline.depth.engines.base import Engine, writable_cache
 from sightline.depth.engines.openvino import OpenVinoEngine
+from sightline.depth.engines.quiet_openvino import import_openvino
 from sightline.depth.file_kinds import is_graph
-from sightline.depth.spec import ModelSpec
+from sightline.depth.spec import SPEC_KEY, ModelSpec
 from sightline.errors import InputError
 
 EngineName = Literal["auto", "openvino", "torch"]
@@ -109,7 +110,7 @@ def torch_twin(path: Path) -> Path | None:
 
 @contextmanager
 def converted(path: Path, sha256: str, spec: ModelSpec | None = None) -> Iterator[Path]:
-    """Give the ONNX form of torch weights: from the cache, or made now and kept there.
+    """Give torch weights as an OpenVINO model: from the cache, or made now and kept there.
 
     Without a writable cache it lives only as long as the context. Two processes that want the same
     file make it once.
@@ -119,9 +120,9 @@ def converted(path: Path, sha256: str, spec: ModelSpec | None = None) -> Iterato
     folder = writable_cache("converted")
     if folder is None:
         with tempfile.TemporaryDirectory(prefix="sightline-") as scratch:
-            yield _export(path, Path(scratch) / f"{path.stem}.onnx", spec)
+            yield _export(path, Path(scratch) / f"{path.stem}.xml", spec)
         return
-    kept = folder / f"{sha256}-{_digest(path, spec)}.onnx"
+    kept = folder / f"{sha256}-{_digest(path, spec)}.xml"
     if not kept.is_file():
         with FileLock(f"{kept}.lock"):
             if not kept.is_file():
@@ -143,14 +144,23 @@ def _digest(path: Path, spec: ModelSpec | None) -> str:
 
 
 def _export(path: Path, target: Path, spec: ModelSpec | None) -> Path:
-    """Write the weights as ONNX in full precision, whole or not at all."""
+    """Write the weights in full precision to `target` (.xml, with .bin beside it).
+
+    OpenVINO's own format, because it opens in a tenth of the time that ONNX takes.
+    """
     _need_torch(path)
     from sightline.depth.checkpoints import make_network, read_checkpoint
     from sightline.depth.export import export_onnx
+    from sightline.depth.quantise import save_model
 
     checkpoint = read_checkpoint(path, spec)
     _log.info("%s: converting for OpenVINO; this takes up to a minute, once", path)
-    export_onnx(make_network(checkpoint), checkpoint.spec, target, half=False)
+    with tempfile.TemporaryDirectory(prefix="sightline-") as scratch:
+        graph = Path(scratch) / "network.onnx"
+        export_onnx(make_network(checkpoint), checkpoint.spec, graph, half=False)
+        model = import_openvino().Core().read_model(graph)
+        model.set_rt_info(checkpoint.spec.to_json(), SPEC_KEY)
+        save_model(model, target)
     return target
 
 
