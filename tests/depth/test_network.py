@@ -260,3 +260,8 @@ def test_merging_scales_changes_nothing_but_the_count_of_operations(random_vit):
     with torch.inference_mode():
         assert relative_error(merged(image), network(image)) < 1e-5
     assert not [name for name, _ in merged.named_parameters() if "gamma" in name]
+
+
+def test_a_network_that_is_only_a_graph_cannot_be_built():
+    with pytest.raises(InputError, match="only as a graph"):
+        build(ModelSpec("other", size=224, multiple=32))

@@ -15,6 +15,7 @@ from sightline.depth.network.depth_anything import DepthAnything
 from sightline.depth.network.positions import PositionResize
 from sightline.depth.network.sizes import SIZES, Size
 from sightline.depth.spec import ModelSpec
+from sightline.errors import InputError
 
 __all__ = ["SIZES", "DepthAnything", "PositionResize", "Size", "build"]
 
@@ -33,6 +34,11 @@ def build(spec: ModelSpec, *, position_resize: PositionResize = "authors") -> nn
         from sightline.depth.compact import CompactDepth
 
         return CompactDepth(spec)
+    if spec.architecture not in SIZES:
+        raise InputError(
+            "this network exists only as a graph, not in torch",
+            remedy="run it with the OpenVINO engine",
+        )
     return DepthAnything(
         SIZES[spec.architecture],
         taps=spec.taps,
