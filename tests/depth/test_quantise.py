@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from skimage import data
 from sklearn.datasets import load_sample_images
 
-from sightline.depth.engines.openvino import OpenVinoEngine
+from sightline.depth.engines.openvino import OpenVinoEngine, save_model
 from sightline.depth.engines.quiet_openvino import import_openvino
 from sightline.depth.export import export_onnx
-from sightline.depth.quantise import compare, gate, quantise, save_model
+from sightline.depth.quantise import compare, gate, quantise
 from sightline.depth.spec import SPEC_KEY, ModelSpec
 from sightline.errors import InputError, SightlineError
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.depth.engines.choose import converted
+from sightline.depth.engines.openvino import save_model
 from sightline.depth.engines.quiet_openvino import import_openvino
 from sightline.depth.file_kinds import is_graph
 from sightline.depth.quantise import (
@@ -26,7 +27,6 @@ from sightline.depth.quantise import (
     gate,
     int8_path,
     quantise,
-    save_model,
 )
 from sightline.errors import InputError, SightlineError
 from sightline.weights.entry import Gate

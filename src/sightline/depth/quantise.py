@@ -16,7 +16,6 @@ import logging
 import math
 import re
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,12 +24,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.depth.engines.base import Engine
-from sightline.depth.engines.openvino import OpenVinoEngine, brief, read_network, spec_of
+from sightline.depth.engines.openvino import (
+    OpenVinoEngine,
+    brief,
+    read_network,
+    save_model,
+    spec_of,
+)
 from sightline.depth.engines.quiet_openvino import import_openvino
 from sightline.depth.preprocess import network_size, to_input
 from sightline.depth.spec import SPEC_KEY, ModelSpec
 from sightline.errors import InputError, SightlineError
-from sightline.files.atomic import atomic_path
 from sightline.types import FloatArray
 from sightline.weights.entry import Gate
 
@@ -221,17 +225,3 @@ def _forget_run(model: Any) -> None:
             op.set_friendly_name(f"{op.get_type_name()}.{index}")
     if model.has_rt_info("nncf"):
         del model.rt_info["nncf"]
-
-
-def save_model(model: Any, path: Path) -> None:
-    """Write `.bin`, then `.xml`: whoever sees the new `.xml` finds the right weights beside it."""
-    weights = path.with_suffix(".bin")
-    # The inner one is renamed first.
-    with atomic_path(path) as new_graph, atomic_path(weights) as new_weights:
-        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-            made = Path(folder) / path.name
-            import_openvino().save_model(model, made, compress_to_fp16=False)
-            made.with_suffix(".bin").replace(new_weights)
-            made.replace(new_graph)
-        # An old graph must not meet new weights, not even for the moment between two renames.
-        path.unlink(missing_ok=True)

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -20,6 +21,7 @@ from sightline.depth.engines.quiet_openvino import import_openvino
 from sightline.depth.file_kinds import FileKind, file_kind
 from sightline.depth.spec import SPEC_KEY, ModelSpec
 from sightline.errors import InputError, SightlineError
+from sightline.files.atomic import atomic_path
 from sightline.types import FloatArray
 
 #: OpenVINO's names of the readers for the files this engine opens.
@@ -178,3 +180,20 @@ def brief(error: Exception) -> str:
     """Return the last line of OpenVINO's message: the cause, after the names of C++ files."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return (lines[-1] if lines else "no reason given")[:200]
+
+
+def save_model(model: Any, path: Path) -> None:
+    """Write a model in OpenVINO's own format, in full precision.
+
+    First `.bin`, then `.xml`: whoever sees the new `.xml` finds the right weights beside it.
+    """
+    weights = path.with_suffix(".bin")
+    # The inner one is renamed first.
+    with atomic_path(path) as new_graph, atomic_path(weights) as new_weights:
+        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+            made = Path(folder) / path.name
+            import_openvino().save_model(model, made, compress_to_fp16=False)
+            made.with_suffix(".bin").replace(new_weights)
+            made.replace(new_graph)
+        # An old graph must not meet new weights, not even for the moment between two renames.
+        path.unlink(missing_ok=True)
