@@ -190,7 +190,8 @@ class VisionTransformer(nn.Module):
 def merge_scales(encoder: VisionTransformer) -> None:
     """Merge LayerScale, and the scale of attention, into the matrices beside them, in place.
 
-    The function stays the same; what is saved are several passes over the tokens per block. For inference only: the checkpoints' names are gone afterwards.
+    The function stays the same; what is saved are several passes over the tokens per block. For
+    inference only: the checkpoints' names are gone afterwards.
     """
     for module in encoder.blocks:
         block = cast(Block, module)
