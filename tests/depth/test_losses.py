@@ -99,3 +99,90 @@ def test_a_flat_prediction_keeps_gradients_finite():
     a = torch.zeros_like(b, requires_grad=True)
     losses.relative_loss(a, b, mask, trim=0.1).backward()
     assert torch.isfinite(a.grad).all()
+
+
+@given(seeds, st.floats(0.05, 20))
+def test_silog_of_a_wrong_scale_in_closed_form(seed, factor):
+    a, _, mask = maps(seed)
+    depth = 0.5 + 5 * a
+    # g is the same everywhere: sqrt(g² − λ g²).
+    expected = abs(torch.log(torch.tensor(factor, dtype=torch.float64))) * (1 - 0.5) ** 0.5
+    found = losses.silog(depth * factor, depth, mask)
+    torch.testing.assert_close(found, expected.expand(2), rtol=1e-5, atol=1.1e-4)
+    assert float(losses.silog(depth * factor, depth, mask, variance_focus=1.0).max()) < 2e-4
+
+
+@given(seeds)
+def test_silog_without_focus_is_the_root_mean_square_of_logarithms(seed):
+    a, b, mask = maps(seed)
+    a, b = a + 0.1, b + 0.1
+    found = losses.silog(a, b, mask, variance_focus=0.0)
+    for one, (p, t, m) in zip(found, zip(a, b, mask, strict=True), strict=True):
+        g = torch.log(t[m]) - torch.log(p[m])
+        assert float(one) == pytest.approx(float((g * g).mean().sqrt()))
+
+
+def test_silog_has_a_finite_gradient_where_it_is_zero():
+    depth = torch.full((1, 8, 8), 2.0)
+    prediction = depth.clone().requires_grad_()
+    losses.metric_loss(prediction, depth, torch.ones_like(depth, dtype=torch.bool)).backward()
+    assert torch.isfinite(prediction.grad).all()
+
+
+def test_feature_alignment_counts_only_what_drifted_beyond_the_margin():
+    frozen = torch.zeros((1, 2, 1, 3))
+    frozen[:, 0] = 1.0
+    angles = torch.tensor([0.1, 1.0, 2.0])  # cosines 0.995 (inside the margin), 0.540, −0.416
+    features = torch.stack([angles.cos(), angles.sin()])[None, :, None]
+    expected = ((1 - angles[1].cos()) + (1 - angles[2].cos())) / 2
+    assert float(losses.feature_alignment(5 * features, frozen)) == pytest.approx(float(expected))
+    assert float(losses.feature_alignment(frozen, frozen)) == 0.0
+    # Nothing pulls at a place that is inside the margin.
+    moving = features.clone().requires_grad_()
+    losses.feature_alignment(moving, frozen).sum().backward()
+    assert torch.equal(moving.grad[..., 0], torch.zeros(1, 2, 1))
+    assert float(moving.grad[..., 1].abs().sum()) > 0
+
+
+@given(seeds, st.floats(0.1, 10), st.floats(-5, 5))
+def test_a_pasted_piece_has_a_scale_of_its_own(seed, scale, shift):
+    a, _, _ = maps(seed, height=32)
+    mask = torch.ones_like(a, dtype=torch.bool)
+    pasted = torch.zeros_like(mask)
+    pasted[:, 4:20, 6:24] = True
+    two_scales = torch.where(pasted, scale * a + shift, a)
+    assert float(losses.relative_loss(a, two_scales, mask, pasted=pasted)) < 1e-8
+
+
+@given(seeds)
+def test_pasted_parts_count_by_their_area(seed):
+    a, b, mask = maps(seed, count=1, height=32)
+    pasted = torch.zeros_like(mask)
+    pasted[:, :8] = True
+    inside = losses.relative_loss(a, b, mask & pasted)
+    outside = losses.relative_loss(a, b, mask & ~pasted)
+    whole = losses.relative_loss(a, b, mask, pasted=pasted)
+    torch.testing.assert_close(whole, 0.25 * inside + 0.75 * outside)
+
+
+@given(seeds)
+def test_weights_of_zero_and_one_are_a_mask_for_the_terms(seed):
+    a, b, mask = maps(seed)
+    trust = torch.ones_like(a)
+    torch.testing.assert_close(
+        losses.relative_terms(a, b, mask, trust), losses.relative_terms(a, b, mask)
+    )
+    wrong = b.clone()
+    wrong[:, 10:12] += 100
+    # Distrusted rows do not count, but for the median and spread that they disturb by rank only.
+    trust[:, 10:12] = 0
+    distrusted = losses.relative_terms(a, wrong, mask, trust)
+    assert bool((distrusted < losses.relative_terms(a, wrong, mask)).all())
+
+
+def test_each_map_is_trimmed_by_its_own_share():
+    a, _, _ = maps(3, height=10, width=10)
+    mask = torch.ones_like(a, dtype=torch.bool)
+    kept = losses.trimmed(a, mask, torch.tensor([0.0, 0.1]))
+    assert kept.flatten(1).sum(1).tolist() == [100, 90]
+    assert float(a[1][kept[1]].max()) < float(a[1][~kept[1]].min())

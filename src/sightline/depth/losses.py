@@ -1,15 +1,20 @@
 """Losses of the Depth Anything recipe, as pure functions of batches.
 
-Maps are (N, H, W), masks (N, H, W) bool; every loss returns (N,), one figure per map, so that callers
-weight and average as they like. A map with fewer than `MIN_PIXELS` valid pixels counts as zero.
+Maps are (N, H, W), masks (N, H, W) bool; every term returns (N,), one figure per map, so that callers
+weight and average as they like. `relative_loss` and `metric_loss` are the sums that training uses; in
+them a map with fewer than `MIN_PIXELS` valid pixels counts as nothing.
 """
 
 from __future__ import annotations
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 MIN_PIXELS = 16
+
+#: A pixel whose features already point the same way as the frozen encoder's is left alone (V1 §3.3).
+FEATURE_MARGIN = 0.85
 
 
 def normalise(values: Tensor, mask: Tensor, eps: float = 1e-6) -> Tensor:
@@ -32,9 +37,9 @@ def normalise(values: Tensor, mask: Tensor, eps: float = 1e-6) -> Tensor:
     return (values - median[:, None, None]) / spread.clamp(min=eps)[:, None, None]
 
 
-def masked_mean(values: Tensor, mask: Tensor) -> Tensor:
-    """Mean of (N, …) values over a mask of the same shape, per map; 0 where the mask is empty."""
-    weights = mask.flatten(1).to(values.dtype)
+def masked_mean(values: Tensor, weight: Tensor) -> Tensor:
+    """Mean of (N, …) values per map; `weight` is a mask or weights ≥ 0; 0 where all of it is zero."""
+    weights = weight.flatten(1).to(values.dtype)
     return (values.flatten(1) * weights).sum(1) / weights.sum(1).clamp(min=1)
 
 
@@ -43,20 +48,28 @@ def difference(prediction: Tensor, target: Tensor, mask: Tensor) -> Tensor:
     return normalise(prediction, mask) - normalise(target, mask)
 
 
-def trimmed(residual: Tensor, mask: Tensor, share: float) -> Tensor:
-    """Take the largest `share` of valid |residual| of each map out of its mask (V2 §5.2: 0.1)."""
-    if share <= 0:
-        return mask
-    limits = []
-    for values, inside in zip(residual.detach().abs(), mask, strict=True):
+def trimmed(residual: Tensor, mask: Tensor, share: float | Tensor) -> Tensor:
+    """Take the largest `share` of valid |residual| of each map out of its mask (V2 §5.2: 0.1).
+
+    Args:
+        residual: (N, H, W).
+        mask: (N, H, W).
+        share: 0 to 1, one for all or (N,) one for each map.
+    """
+    shares = torch.as_tensor(share).expand(len(mask)).tolist()
+    kept = mask.clone()
+    for number, (values, inside, cut) in enumerate(
+        zip(residual.detach().abs(), mask, shares, strict=True)
+    ):
         valid = values[inside]
-        keep = max(1, round(valid.numel() * (1 - share)))
-        limits.append(valid.kthvalue(keep).values if valid.numel() else values.new_zeros(()))
-    return mask & (residual.detach().abs() <= torch.stack(limits)[:, None, None])
+        if cut > 0 and valid.numel():
+            count = max(1, round(valid.numel() * (1 - cut)))
+            kept[number] &= values <= valid.kthvalue(count).values
+    return kept
 
 
 def scale_shift_invariant(
-    prediction: Tensor, target: Tensor, mask: Tensor, trim: float = 0.0
+    prediction: Tensor, target: Tensor, mask: Tensor, trim: float | Tensor = 0.0
 ) -> Tensor:
     """Mean absolute difference of the two normalised maps (L_ssi, V1 §3.1).
 
@@ -71,7 +84,7 @@ def scale_shift_invariant(
 
 
 def gradient_matching(
-    prediction: Tensor, target: Tensor, mask: Tensor, scales: int = 4, trim: float = 0.0
+    prediction: Tensor, target: Tensor, mask: Tensor, scales: int = 4, trim: float | Tensor = 0.0
 ) -> Tensor:
     """Mean absolute gradient of the normalised difference over dyadic scales (L_gm).
 
@@ -82,16 +95,73 @@ def gradient_matching(
     return gradients(residual, trimmed(residual, mask, trim), scales)
 
 
-def gradients(residual: Tensor, mask: Tensor, scales: int = 4) -> Tensor:
-    """Sum over dyadic scales of the mean absolute step between valid neighbours of (N, H, W)."""
+def gradients(residual: Tensor, weight: Tensor, scales: int = 4) -> Tensor:
+    """Sum over dyadic scales of the mean absolute step between neighbours of (N, H, W).
+
+    A step weighs as the product of its two ends' weights; with a mask, both must be valid.
+    """
     total = residual.new_zeros(residual.shape[0])
     for scale in range(scales):
         step = 2**scale
-        d, m = residual[:, ::step, ::step], mask[:, ::step, ::step]
-        across = masked_mean((d[:, :, 1:] - d[:, :, :-1]).abs(), m[:, :, 1:] & m[:, :, :-1])
-        down = masked_mean((d[:, 1:] - d[:, :-1]).abs(), m[:, 1:] & m[:, :-1])
+        d, w = residual[:, ::step, ::step], weight[:, ::step, ::step]
+        across = masked_mean((d[:, :, 1:] - d[:, :, :-1]).abs(), w[:, :, 1:] * w[:, :, :-1])
+        down = masked_mean((d[:, 1:] - d[:, :-1]).abs(), w[:, 1:] * w[:, :-1])
         total = total + across + down
     return total
+
+
+def feature_alignment(features: Tensor, frozen: Tensor, margin: float = FEATURE_MARGIN) -> Tensor:
+    """One minus the mean cosine to a frozen encoder's features (L_feat, V1 §3.3).
+
+    Args:
+        features: (N, D, h, w) of the network that learns.
+        frozen: (N, D, h, w) of the encoder it started from; no gradient goes there.
+        margin: places whose cosine is above it are left out, so that parts of one object, alike to
+            the frozen encoder, may still differ in depth.
+
+    Returns:
+        (N,), 0 where every place is above the margin.
+    """
+    cosine = F.cosine_similarity(features, frozen.detach(), dim=1)
+    return masked_mean(1 - cosine, cosine.detach() <= margin)
+
+
+def silog(prediction: Tensor, target: Tensor, mask: Tensor, variance_focus: float = 0.5) -> Tensor:
+    """Root of mean(g²) − λ · mean(g)², g = ln target − ln prediction (spec of the metric fine-tune).
+
+    λ = 1 would forgive any wrong scale, 0 none; Depth Anything V2 takes 0.5 (metric_depth/).
+
+    Args:
+        prediction: (N, H, W) > 0, [m].
+        target: (N, H, W) > 0 over the mask, [m].
+        mask: (N, H, W).
+        variance_focus: λ.
+    """
+    safe = torch.where(mask, target, torch.ones_like(target))
+    g = (safe.log() - prediction.clamp(min=1e-6).log()) * mask
+    mean, square = masked_mean(g, mask), masked_mean(g * g, mask)
+    # The square root has no slope at zero.
+    return (square - variance_focus * mean * mean).clamp(min=1e-8).sqrt()
+
+
+def relative_terms(
+    prediction: Tensor,
+    target: Tensor,
+    mask: Tensor,
+    weight: Tensor | None = None,
+    *,
+    gradient_weight: float = 2.0,
+    trim: float | Tensor = 0.0,
+) -> Tensor:
+    """L_ssi + `gradient_weight` · L_gm of each map, (N,); 0 for maps with too few valid pixels."""
+    residual = difference(prediction, target, mask)
+    kept = trimmed(residual, mask, trim).to(residual.dtype)
+    if weight is not None:
+        kept = kept * weight
+    per_map = masked_mean(residual.abs(), kept)
+    if gradient_weight > 0:
+        per_map = per_map + gradient_weight * gradients(residual, kept)
+    return per_map * (mask.flatten(1).sum(1) >= MIN_PIXELS)
 
 
 def relative_loss(
@@ -99,21 +169,50 @@ def relative_loss(
     target: Tensor,
     mask: Tensor,
     *,
+    weight: Tensor | None = None,
+    pasted: Tensor | None = None,
     gradient_weight: float = 2.0,
-    trim: float = 0.0,
+    trim: float | Tensor = 0.0,
     anchor_weight: float = 0.0,
 ) -> Tensor:
-    """L_ssi + `gradient_weight` · L_gm, averaged over the maps that have enough valid pixels.
+    """Average the relative loss over the maps that have enough valid pixels.
 
-    `anchor_weight` adds the plain absolute difference. L_ssi and L_gm leave scale and shift free to
-    wander; a weak anchor keeps the output of all pictures in one range.
+    Args:
+        prediction: (N, H, W) disparity of any scale and shift.
+        target: (N, H, W) disparity of any scale and shift.
+        mask: (N, H, W) valid pixels.
+        weight: (N, H, W) trust in the target, 0 to 1; full where None.
+        pasted: (N, H, W) bool, where CutMix put another picture in. The two parts have scales of
+            their own, so each is compared by itself and counts by its area (V1 §3.2).
+        gradient_weight: of L_gm (V2 §7.1: 2).
+        trim: share of largest differences ignored, one for all or (N,).
+        anchor_weight: of the plain absolute difference. L_ssi and L_gm leave scale and shift free to
+            wander; a weak anchor keeps the output of all pictures in one range.
     """
-    residual = difference(prediction, target, mask)
-    kept = trimmed(residual, mask, trim)
-    per_map = masked_mean(residual.abs(), kept)
-    if gradient_weight > 0:
-        per_map = per_map + gradient_weight * gradients(residual, kept)
+
+    def terms(part: Tensor) -> Tensor:
+        return relative_terms(
+            prediction, target, part, weight, gradient_weight=gradient_weight, trim=trim
+        )
+
+    if pasted is None:
+        per_map = terms(mask)
+    else:
+        share = pasted.flatten(1).to(prediction.dtype).mean(1)
+        per_map = (1 - share) * terms(mask & ~pasted) + share * terms(mask & pasted)
     if anchor_weight > 0:
         per_map = per_map + anchor_weight * masked_mean((prediction - target).abs(), mask)
+    return mean_of_maps(per_map, mask)
+
+
+def metric_loss(
+    prediction: Tensor, depth: Tensor, mask: Tensor, *, variance_focus: float = 0.5
+) -> Tensor:
+    """SiLog averaged over the maps that have enough valid pixels; all in [m]."""
+    return mean_of_maps(silog(prediction, depth, mask, variance_focus), mask)
+
+
+def mean_of_maps(per_map: Tensor, mask: Tensor) -> Tensor:
+    """Mean of (N,) over the maps with at least `MIN_PIXELS` valid pixels; 0 if there is none."""
     enough = (mask.flatten(1).sum(1) >= MIN_PIXELS).to(per_map.dtype)
     return (per_map * enough).sum() / enough.sum().clamp(min=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from torch import Tensor, nn
@@ -59,5 +60,13 @@ class DepthAnything(nn.Module):
         return disparity(x) if self.max_depth is None else metres(x, self.max_depth)
 
     def raw(self, image: Tensor) -> Tensor:
-        """Return (N, H, W) before the last activation: where training losses are best behaved."""
+        """Return (N, H, W) before the last activation."""
         return self.depth_head(self.pretrained(image, self.taps))[:, 0]
+
+    def decode(self, taps: Sequence[Tensor]) -> Tensor:
+        """Map four tapped (N, D, h, w) to (N, H, W) as training compares it: [m] for a metric network.
+
+        A relative one stops before its last ReLU, which lets no gradient through where it is zero.
+        """
+        x = self.depth_head(taps)[:, 0]
+        return x if self.max_depth is None else metres(x, self.max_depth)

@@ -5,6 +5,8 @@ Pure functions of a pair and a generator; the same seed gives the same sample.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +14,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.depth.training.items import Pair
+from sightline.depth.training.pairs import Pair, resize_measured
+from sightline.types import BoolArray, FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,45 +26,83 @@ class AugmentConfig:
         smallest_crop: least share of the largest possible crop, by side.
         stretch: the crop's aspect may differ from the output's by up to this factor.
         colour: strength of brightness, contrast, saturation and white balance changes, 0 to 1.
-        degrade: chance of each of blur, noise and JPEG.
+        greyscale: chance to lose all colour.
+        blur: chance of a Gaussian blur.
+        blur_sigma: its least and greatest standard deviation, in [px] of the sample.
+        degrade: chance of each of noise and JPEG.
     """
 
     smallest_crop: float = 0.6
     stretch: float = 1.2
     colour: float = 0.3
+    greyscale: float = 0.05
+    blur: float = 0.12
+    blur_sigma: tuple[float, float] = (0.4, 1.5)
     degrade: float = 0.12
+
+    @classmethod
+    def strong(cls) -> AugmentConfig:
+        """Return the perturbation of a student's unlabelled pictures.
+
+        V1 §3.2: strong colour distortion and Gaussian blur force the student to look for more than
+        its teacher saw. The paper gives no figures; these are common ones for colour jitter.
+        """
+        return cls(colour=0.5, greyscale=0.2, blur=0.5, blur_sigma=(0.1, 2.0), degrade=0.2)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """One varied sample, all of one height and width.
+
+    Attributes:
+        pixels: (H, W, 3) uint8.
+        disparity: (H, W) float32, larger is nearer, at most 1; 0 where unknown.
+        known: (H, W) bool.
+        weight: (H, W) float32 trust in the label, 0 to 1.
+    """
+
+    pixels: NDArray[np.uint8]
+    disparity: FloatArray
+    known: BoolArray
+    weight: FloatArray
 
 
 def crop_pair(
     pair: Pair, size: tuple[int, int], config: AugmentConfig, rng: np.random.Generator
-) -> tuple[NDArray[np.uint8], NDArray[np.float32], NDArray[np.bool_]]:
+) -> Sample:
     """Cut a random window and bring it to (height, width) = `size`; flip it half of the time."""
     height, width = pair.pixels.shape[:2]
     aspect = size[1] / size[0] * config.stretch ** rng.uniform(-1, 1)
     tall = min(height, width / aspect)
     share = rng.uniform(config.smallest_crop, 1.0)
-    rows = max(2, min(height, round(tall * share)))
-    columns = max(2, min(width, round(tall * share * aspect)))
+    rows = max(min(2, height), min(height, round(tall * share)))
+    columns = max(min(2, width), min(width, round(tall * share * aspect)))
     top = int(rng.integers(0, height - rows + 1))
     left = int(rng.integers(0, width - columns + 1))
     window = (slice(top, top + rows), slice(left, left + columns))
-    out = (size[1], size[0])
-    shrinks = rows > size[0]
-    pixels = cv2.resize(
-        pair.pixels[window], out, interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_LINEAR
-    )
-    disparity = pair.disparity[window].astype(np.float32)
-    known = pair.known[window]
-    if bool(known.all()):
-        disparity = cv2.resize(disparity, out, interpolation=cv2.INTER_LINEAR)
-        known = np.ones(size, np.bool_)
-    else:
-        disparity = cv2.resize(disparity, out, interpolation=cv2.INTER_NEAREST_EXACT)
-        mask = known.astype(np.uint8)
-        known = cv2.resize(mask, out, interpolation=cv2.INTER_NEAREST_EXACT) > 0
+    shrinks = cv2.INTER_AREA if rows > size[0] else cv2.INTER_LINEAR
+    pixels = cv2.resize(pair.pixels[window], size[::-1], interpolation=shrinks)
+    disparity, known = _resize_label(pair.disparity[window], pair.known[window], size)
+    weight = np.ones(size, np.float32)
+    if pair.weight is not None:
+        trust = pair.weight[window].astype(np.float32) / 255
+        weight = np.asarray(cv2.resize(trust, size[::-1], interpolation=cv2.INTER_LINEAR))
     if rng.random() < 0.5:
-        pixels, disparity, known = pixels[:, ::-1], disparity[:, ::-1], known[:, ::-1]
-    return pixels, disparity, known
+        pixels, disparity, known, weight = (
+            np.ascontiguousarray(array[:, ::-1]) for array in (pixels, disparity, known, weight)
+        )
+    return Sample(np.asarray(pixels, np.uint8), disparity, known, weight)
+
+
+def _resize_label(
+    disparity: NDArray[np.float16], known: BoolArray, size: tuple[int, int]
+) -> tuple[FloatArray, BoolArray]:
+    """Interpolate a map without holes; keep the measured values of any other."""
+    if not bool(known.all()):
+        return resize_measured(disparity, known, size)
+    values = disparity.astype(np.float32)
+    whole = cv2.resize(values, size[::-1], interpolation=cv2.INTER_LINEAR)
+    return np.asarray(whole, np.float32), np.ones(size, np.bool_)
 
 
 def vary_light(
@@ -72,11 +113,11 @@ def vary_light(
     gain = np.exp(rng.uniform(-c, c)) * np.exp(rng.uniform(-c / 3, c / 3, 3))
     contrast, saturation = np.exp(rng.uniform(-c, c, 2))
     gamma = float(np.exp(rng.uniform(-c, c)))
-    if rng.random() < 0.05:
+    if rng.random() < config.greyscale:
         saturation = 0.0
     ramp = (np.linspace(0.0, 1.0, 256) ** gamma)[:, None] * gain
     ramp = (ramp - 0.45) * contrast + 0.45
-    table = np.clip(ramp * 255, 0, 255).astype(np.uint8)[None]
+    table = np.rint(np.clip(ramp * 255, 0, 255)).astype(np.uint8)[None]
     varied: Any = cv2.LUT(np.ascontiguousarray(pixels), table)
     grey = cv2.cvtColor(varied, cv2.COLOR_RGB2GRAY)[..., None]
     mixed = cv2.addWeighted(
@@ -88,10 +129,11 @@ def vary_light(
 def degrade_sensor(
     pixels: NDArray[np.uint8], config: AugmentConfig, rng: np.random.Generator
 ) -> NDArray[np.uint8]:
-    """Blur, add noise, compress: each with chance `config.degrade`."""
-    blur, noise, jpeg = rng.random(3) < config.degrade
+    """Blur with chance `config.blur`, add noise and compress with chance `config.degrade` each."""
+    blur, noise, jpeg = rng.random(3) < (config.blur, config.degrade, config.degrade)
     if blur:
-        pixels = np.asarray(cv2.GaussianBlur(pixels, (0, 0), rng.uniform(0.4, 1.5)), np.uint8)
+        sigma = rng.uniform(*config.blur_sigma)
+        pixels = np.asarray(cv2.GaussianBlur(pixels, (0, 0), sigma), np.uint8)
     if noise:
         grain = rng.standard_normal(pixels.shape, np.float32) * np.float32(rng.uniform(2, 10))
         pixels = np.clip(pixels + grain, 0, 255).astype(np.uint8)
@@ -104,12 +146,24 @@ def degrade_sensor(
 
 def make_sample(
     pair: Pair, size: tuple[int, int], config: AugmentConfig, rng: np.random.Generator
-) -> tuple[NDArray[np.uint8], NDArray[np.float32], NDArray[np.bool_]]:
-    """Return (H, W, 3) uint8 pixels, (H, W) disparity and (H, W) mask of one varied sample."""
-    pixels, disparity, known = crop_pair(pair, size, config, rng)
-    pixels = degrade_sensor(vary_light(pixels, config, rng), config, rng)
-    return (
-        np.ascontiguousarray(pixels),
-        np.ascontiguousarray(disparity),
-        np.ascontiguousarray(known),
-    )
+) -> Sample:
+    """Crop, flip and vary one pair; the result is (height, width) = `size`."""
+    cut = crop_pair(pair, size, config, rng)
+    pixels = degrade_sensor(vary_light(cut.pixels, config, rng), config, rng)
+    return Sample(np.ascontiguousarray(pixels), cut.disparity, cut.known, cut.weight)
+
+
+def cutmix(size: Sequence[int], rng: np.random.Generator) -> tuple[int, int, int, int]:
+    """Choose the rectangle of a CutMix: (row, column, height, width) inside (height, width) = `size`.
+
+    Its area is 2 to 40 % of the map and its height 0.3 to 3.3 times its width, unless that does not
+    fit into the map. V1 §3.2 pastes half of the time; the caller decides when.
+    """
+    tall, wide = size
+    area = rng.uniform(0.02, 0.4) * tall * wide
+    ratio = math.exp(rng.uniform(math.log(0.3), -math.log(0.3)))
+    height = min(tall, max(1, round(math.sqrt(area * ratio))))
+    width = min(wide, max(1, round(math.sqrt(area / ratio))))
+    row = int(rng.integers(0, tall - height + 1))
+    column = int(rng.integers(0, wide - width + 1))
+    return row, column, height, width

@@ -1,28 +1,65 @@
-"""Where training pairs come from: folders of colour with measured depth, and of labelled photographs.
+"""Where training pairs come from: folders of colour with depth, and of labelled photographs.
 
-Everything is held in memory at its stored size, as bytes: 4,600 pictures of 256 px take about 1.5 GB,
-and the network never waits for a disk.
+`rgbd_items` and `photo_items` list what a folder holds, `read_pair` reads one of them, `read_pairs`
+many. Held in memory at their stored size, as bytes, 4,600 pictures of 256 px take about 1.5 GB, and
+the network never waits for a disk; for more than fits there is `shards`.
 """
 
 from __future__ import annotations
 
 import csv
+import math
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, TypeVar
 
-import cv2
 import numpy as np
-from numpy.typing import NDArray
 
+from sightline.depth.training.labels import (
+    Coding,
+    check_manifest,
+    combine,
+    enlarge,
+    read_label,
+    to_disparity,
+)
+from sightline.depth.training.pairs import (
+    Pair,
+    resize_measured,
+    scale_to_one,
+    shrink_pixels,
+    shrunk_size,
+)
 from sightline.errors import InputError
 from sightline.files.pictures import PICTURE_SUFFIXES, read_picture
+from sightline.files.reading import naming, open_file
+
+__all__ = [
+    "HELD_OUT_ONE_IN",
+    "Coding",
+    "Item",
+    "Pair",
+    "is_held_out",
+    "photo_items",
+    "read_pair",
+    "read_pairs",
+    "rgbd_items",
+]
 
 #: One photograph in this many never enters training: they are for looking at what was learnt.
 HELD_OUT_ONE_IN = 50
+
+#: What `kind` in an `index.csv` means.
+_CODINGS: dict[str, Coding] = {
+    "depth_mm": "depth_mm",
+    "disparity_rel": "disparity",
+    "inverse_depth": "inverse_depth",
+}
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,48 +69,64 @@ class Item:
     Attributes:
         picture: colour picture.
         label: 16- or 8-bit PNG.
-        coding: what the label's numbers are: millimetres of depth, or disparity of any scale and
-            shift; 0 is unknown in both when `zero_is_unknown`.
-        zero_is_unknown: False for pseudo-labels, whose 0 is simply the farthest.
+        coding: what the label's numbers are.
+        zero_is_unknown: False for pseudo-labels, whose 0 is simply the farthest, and rendered sky.
+        unit: 1/m per step, for coding `inverse_depth`.
+        pseudo: a teacher's label, not truth.
+        labels: label files of further teachers, to be combined with the first; pseudo only.
     """
 
     picture: Path
     label: Path
-    coding: Literal["depth_mm", "disparity"]
+    coding: Coding
     zero_is_unknown: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """One training pair in memory.
-
-    Attributes:
-        pixels: (H, W, 3) uint8.
-        disparity: (H, W) float16, larger is nearer, any scale and shift.
-        known: (H, W) bool.
-    """
-
-    pixels: NDArray[np.uint8]
-    disparity: NDArray[np.float16]
-    known: NDArray[np.bool_]
+    unit: float | None = None
+    pseudo: bool = False
+    labels: tuple[Path, ...] = ()
 
 
 def rgbd_items(folder: str | Path) -> list[Item]:
-    """List the pairs of an `NNNNN.jpg` + `NNNNN.png` folder with its `index.csv`."""
+    """List the pairs of an `NNNNN.jpg` + `NNNNN.png` folder with its `index.csv`.
+
+    The columns `id` and `kind` (`depth_mm`, `disparity_rel`, `inverse_depth`) are needed, `unit` in
+    [1/m] per step for `inverse_depth`, which is what `sightline scenes make` writes.
+    """
     folder = Path(folder)
     index = folder / "index.csv"
     if not index.is_file():
         raise InputError("no index.csv in this folder", path=folder)
-    with index.open(newline="") as lines:
-        rows = list(csv.DictReader(lines))
-    coding: dict[str, Literal["depth_mm", "disparity"]] = {
-        "depth_mm": "depth_mm",
-        "disparity_rel": "disparity",
-    }
-    return [
-        Item(folder / f"{row['id']}.jpg", folder / f"{row['id']}.png", coding[row["kind"]])
-        for row in rows
-    ]
+    with open_file(index, what="list of pairs") as file:
+        try:
+            rows = list(csv.DictReader(file.read().decode().splitlines()))
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise InputError("is not a list of pairs", path=index) from error
+    if not rows:
+        raise InputError("lists no pair", path=index)
+    with naming(index):
+        return [_row_item(folder, row, line) for line, row in enumerate(rows, 2)]
+
+
+def _row_item(folder: Path, row: dict[str, str], line: int) -> Item:
+    name, kind = row.get("id") or "", row.get("kind") or ""
+    if not name or name != Path(name).name:
+        raise InputError(f"line {line}: id {name!r} is not a plain file name")
+    if kind not in _CODINGS:
+        raise InputError(f"line {line}: kind {kind!r} is not one of {', '.join(_CODINGS)}")
+    coding, unit = _CODINGS[kind], None
+    if coding == "inverse_depth":
+        try:
+            unit = float(row.get("unit") or "")
+        except ValueError:
+            unit = math.nan
+        if not (math.isfinite(unit) and unit > 0):
+            raise InputError(f"line {line}: unit {row.get('unit')!r} is not a positive number")
+    return Item(
+        folder / f"{name}.jpg",
+        folder / f"{name}.png",
+        coding,
+        zero_is_unknown=coding != "inverse_depth",
+        unit=unit,
+    )
 
 
 def is_held_out(name: str) -> bool:
@@ -81,58 +134,104 @@ def is_held_out(name: str) -> bool:
     return zlib.crc32(name.encode()) % HELD_OUT_ONE_IN == 0
 
 
-def photo_items(photos: str | Path, labels: str | Path) -> list[Item]:
-    """List the photographs that have a label of the same relative path and stem, held-out ones not."""
-    photos, labels = Path(photos), Path(labels)
-    found = sorted(p for p in photos.rglob("*") if p.suffix.lower() in PICTURE_SUFFIXES)
+def photo_items(photos: str | Path, *labels: str | Path) -> list[Item]:
+    """List the photographs that have a label of the same relative path and stem, held-out ones not.
+
+    Args:
+        photos: folder, searched with its subfolders.
+        labels: one folder per teacher, the sharpest first. One label is enough for a photograph;
+            several are combined when it is read.
+    """
+    photos, folders = Path(photos), [Path(folder) for folder in labels]
+    if not folders:
+        raise InputError("no folder of labels was given", remedy="name one, or several")
+    for folder in (photos, *folders):
+        if not folder.is_dir():
+            raise InputError("no such folder", path=folder, remedy="check the name")
+    for folder in folders:
+        check_manifest(folder)
     items = []
-    for picture in found:
-        label = (labels / picture.relative_to(photos)).with_suffix(".png")
-        if label.is_file() and not is_held_out(picture.name):
-            items.append(Item(picture, label, "disparity", zero_is_unknown=False))
+    for picture in sorted(p for p in photos.rglob("*") if p.suffix.lower() in PICTURE_SUFFIXES):
+        name = picture.relative_to(photos).with_suffix(".png")
+        found = [folder / name for folder in folders if (folder / name).is_file()]
+        if found and not is_held_out(picture.name):
+            items.append(
+                Item(
+                    picture,
+                    found[0],
+                    "disparity",
+                    zero_is_unknown=False,
+                    pseudo=True,
+                    labels=tuple(found[1:]),
+                )
+            )
     if not items:
-        raise InputError("no photograph here has a label", path=photos, remedy=f"look in {labels}")
+        where = " and ".join(map(str, folders))
+        raise InputError("no photograph here has a label", path=photos, remedy=f"look in {where}")
     return items
 
 
 def read_pair(item: Item, short_side: int) -> Pair:
-    """Read one pair, shrunk so that its shorter side is at most `short_side`."""
+    """Read one pair, shrunk so that its shorter side is at most `short_side` pixels."""
     pixels = read_picture(item.picture).pixels
-    label = cv2.imread(str(item.label), cv2.IMREAD_UNCHANGED)
-    if label is None or label.ndim != 2:
-        raise InputError("label does not decode as a one-channel picture", path=item.label)
-    height, width = pixels.shape[:2]
-    if abs(label.shape[1] * height / (label.shape[0] * width) - 1) > 0.03:
-        raise InputError(
-            f"label is {label.shape[1]}×{label.shape[0]}, its picture is {width}×{height}",
-            path=item.label,
-        )
-    scale = min(1.0, short_side / min(height, width))
-    size = (max(1, round(width * scale)), max(1, round(height * scale)))
-    pixels = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
-    if item.zero_is_unknown:
-        # Measured depth must not be averaged across an edge.
-        label = cv2.resize(label, size, interpolation=cv2.INTER_NEAREST_EXACT)
-        known = label > 0
-    else:
-        label = cv2.resize(label, size, interpolation=cv2.INTER_LINEAR)
-        known = np.ones(label.shape, np.bool_)
-    return Pair(np.ascontiguousarray(pixels), _to_disparity(label, known, item.coding), known)
+    size = shrunk_size(pixels, short_side)
+    labels = [read_label(path, pixels) for path in (item.label, *item.labels)]
+    pixels = shrink_pixels(pixels, size)
+    if item.pseudo:
+        maps = [enlarge(label, size) for label in labels]
+        values, trust = combine(maps) if len(maps) > 1 else (maps[0], None)
+        known = np.ones(size, np.bool_)
+        disparity, _ = scale_to_one(values, known)
+        return Pair(pixels, disparity, known, None, True, trust)
+    with naming(item.label):
+        values, known = to_disparity(labels[0], item.coding, item.zero_is_unknown, item.unit)
+        values, known = resize_measured(values, known, size)
+        if not bool(known.any()):
+            raise InputError("no pixel of it is known")
+    disparity, divisor = scale_to_one(values, known)
+    return Pair(pixels, disparity, known, None if item.coding == "disparity" else divisor)
 
 
-def _to_disparity(
-    label: NDArray[Any], known: NDArray[np.bool_], coding: str
-) -> NDArray[np.float16]:
-    values = label.astype(np.float64)
-    if coding == "depth_mm":
-        values = np.divide(1000.0, values, out=np.zeros_like(values), where=known)
-    top = float(values[known].max()) if bool(known.any()) else 1.0
-    # Scaled to at most 1, so that half precision keeps at least ten bits of the near range.
-    return (values / max(top, 1e-9)).astype(np.float16)
+def read_pairs(
+    items: Sequence[T],
+    short_side: int,
+    threads: int = 2,
+    *,
+    skip: Callable[[T, InputError], None] | None = None,
+    read: Callable[[T, int], Pair] | None = None,
+) -> list[Pair]:
+    """Read many pairs in parallel, in order.
 
+    Args:
+        items: what `read` takes.
+        short_side: of the pairs, at most, in [px].
+        threads: that read at a time.
+        skip: told of every item that cannot be read, which is then left out; without it, the first
+            one stops everything.
+        read: of one item; `read_pair` for an `Item`, a data set's own otherwise.
+    """
+    read_one: Callable[[Any, int], Pair] = read_pair if read is None else read
 
-def read_pairs(items: Sequence[Item], short_side: int, threads: int = 2) -> list[Pair]:
-    """Read many pairs in parallel, in order."""
+    def attempt(item: T) -> Pair | InputError:
+        try:
+            return read_one(item, short_side)
+        except InputError as error:
+            if skip is None:
+                raise
+            return error
+
+    pairs: list[Pair] = []
     with ThreadPoolExecutor(threads) as pool:
-        pairs: Iterable[Pair] = pool.map(lambda item: read_pair(item, short_side), items)
-        return list(pairs)
+        futures = [pool.submit(attempt, item) for item in items]
+        try:
+            for item, future in zip(items, futures, strict=True):
+                found = future.result()
+                if isinstance(found, Pair):
+                    pairs.append(found)
+                elif skip is not None:
+                    skip(item, found)
+        finally:
+            pool.shutdown(cancel_futures=True)
+    if not pairs:
+        raise InputError("none of the training pairs can be read", remedy="check the folders")
+    return pairs

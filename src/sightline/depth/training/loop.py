@@ -1,29 +1,36 @@
-"""The training loop: AdamW, warm-up, constant rate, linear decay, an average of the weights.
+"""The training loop: AdamW, warm-up, constant rate, decay, an average of the weights.
 
 * Exact resume: checkpoint, optimiser and data position together give the same weights as an
   unbroken run.
-* A checkpoint is written whole or not at all; the newest one is enough to go on.
-* A loss that is not finite stops the run with the step and the batch's source named, rather than
-  poisoning the weights.
+* A checkpoint is written whole or not at all; the newest one is enough to go on. Ctrl-C and a polite
+  kill finish the step, save, and stop.
+* A loss that is not finite stops the run with the step named, rather than poisoning the weights.
 """
 
 from __future__ import annotations
 
-import json
+import math
+import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from sightline.depth.losses import relative_loss
-from sightline.depth.training.augment import AugmentConfig
-from sightline.depth.training.stream import Source, batches
+from sightline.depth.training.learner import Learner, encoder_of, freeze_statistics
+from sightline.depth.training.log import Log
+from sightline.depth.training.processes import Team
+from sightline.depth.training.stream import Source, StreamConfig, batches
 from sightline.errors import InputError, SightlineError
 from sightline.files.atomic import atomic_path
+
+#: Scores a state dict: the figures that go into the log.
+Validate = Callable[[dict[str, Tensor]], dict[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +42,13 @@ class TrainConfig:
         encoder_rate: peak learning rate of the pretrained encoder.
         rate: peak learning rate of everything else.
         warmup: steps of linear warm-up.
-        decay: share of the steps, at the end, over which the rate falls linearly to zero.
+        decay: share of the steps, at the end, over which the rate falls to zero.
+        power: of that fall; 1 is linear, 0.9 the metric recipe's.
         weight_decay: AdamW's.
-        gradient_weight: of the gradient matching loss (V2 §7.1: 2).
-        trim: share of largest differences ignored per map (V2 §5.2: 0.1).
-        anchor_weight: of the plain difference that keeps all pictures in one range.
+        clip: largest norm of the gradient.
         average: decay of the exponential average of the weights, which is what ships.
-        save_every: steps between checkpoints and validations.
-        seed: of data order, augmentation and initialisation.
+        save_every: steps between checkpoints.
+        validate_every: steps between validations; a checkpoint is written then too.
     """
 
     steps: int
@@ -50,96 +56,96 @@ class TrainConfig:
     rate: float = 1e-3
     warmup: int = 100
     decay: float = 0.6
+    power: float = 1.0
     weight_decay: float = 0.02
-    gradient_weight: float = 2.0
-    trim: float = 0.1
-    anchor_weight: float = 0.2
+    clip: float = 1.0
     average: float = 0.995
-    save_every: int = 200
-    seed: int = 0
+    save_every: int = 50
+    validate_every: int = 200
 
 
 def rate_at(step: int, config: TrainConfig) -> float:
-    """Learning rate factor in 0–1: warm up, hold, fall linearly.
+    """Learning rate factor in 0–1: warm up, hold, fall.
 
     A run can be shortened or lengthened while it holds: the past does not depend on `steps`.
     """
     fall = max(1, round(config.steps * config.decay))
     up = min(1.0, (step + 1) / max(1, config.warmup))
-    down = min(1.0, (config.steps - step) / fall)
+    down = min(1.0, (config.steps - step) / fall) ** config.power
     return min(up, down)
-
-
-def freeze_statistics(network: nn.Module) -> None:
-    """Keep the batch statistics of an encoder as pretrained; its weights still learn.
-
-    Batches here are small and mixed, and the average of the weights needs no second pass this way.
-    """
-    for module in network.modules():
-        if isinstance(module, nn.BatchNorm2d):
-            module.eval()
 
 
 class Trainer:
     """State of one run: network, its average, optimiser, step."""
 
-    def __init__(self, network: nn.Module, config: TrainConfig, folder: Path) -> None:
-        self.network = network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    def __init__(
+        self, learner: Learner, config: TrainConfig, folder: Path, team: Team | None = None
+    ) -> None:
+        self.team = team or Team()
+        self.learner = learner.to(self.team.device)
+        self.network = learner.network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.config = config
         self.folder = folder
         self.step = 0
-        encoder = {id(p) for p in network.encoder.parameters()}  # type: ignore[union-attr]
-        rest = [p for p in network.parameters() if id(p) not in encoder]
+        self.losses: list[float] = []
+        slow = [p for p in encoder_of(self.network).parameters() if p.requires_grad]
+        slow_ids = {id(p) for p in slow}
+        rest = [p for p in self.network.parameters() if p.requires_grad and id(p) not in slow_ids]
         groups = [
-            {"params": list(network.encoder.parameters()), "peak": config.encoder_rate},  # type: ignore[union-attr]
+            {"params": slow, "peak": config.encoder_rate},
             {"params": rest, "peak": config.rate},
         ]
         self.optimiser = torch.optim.AdamW(groups, lr=0.0, weight_decay=config.weight_decay)
-        self.average = {k: v.detach().clone() for k, v in network.state_dict().items()}
+        self.average = {k: v.detach().clone() for k, v in self.network.state_dict().items()}
 
-    def save(self) -> Path:
-        """Write the newest checkpoint over the last one."""
-        path = self.folder / "checkpoint.pt"
-        with atomic_path(path) as temporary:
-            torch.save(
-                {
-                    "network": self.network.state_dict(),
-                    "average": self.average,
-                    "optimiser": self.optimiser.state_dict(),
-                    "step": self.step,
-                    "config": asdict(self.config),
-                },
-                temporary,
-            )
-        return path
+    @property
+    def checkpoint(self) -> Path:
+        """Where the newest checkpoint is."""
+        return self.folder / "checkpoint.pt"
+
+    def save(self) -> None:
+        """Write the newest checkpoint over the last one; only the leading process does."""
+        if not self.team.leads:
+            return
+        state = {
+            "network": self.network.state_dict(),
+            "average": self.average,
+            "optimiser": self.optimiser.state_dict(),
+            "step": self.step,
+            "losses": self.losses,
+            "config": asdict(self.config),
+        }
+        with atomic_path(self.checkpoint) as temporary:
+            torch.save(state, temporary)
 
     def resume(self) -> bool:
         """Go on from the newest checkpoint, if there is one."""
-        path = self.folder / "checkpoint.pt"
-        if not path.is_file():
+        if not self.checkpoint.is_file():
             return False
         try:
-            state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+            state: dict[str, Any] = torch.load(
+                self.checkpoint, map_location=self.team.device, weights_only=True
+            )
             self.network.load_state_dict(state["network"])
             self.optimiser.load_state_dict(state["optimiser"])
-        except (RuntimeError, KeyError, ValueError) as error:
+            self.average, self.step = state["average"], state["step"]
+            self.losses = state["losses"]
+        except (RuntimeError, KeyError, ValueError, EOFError, OSError) as error:
             raise InputError(
                 f"checkpoint does not fit this run ({type(error).__name__})",
-                path=path,
+                path=self.checkpoint,
                 remedy="train into another folder",
             ) from error
-        self.average = state["average"]
-        self.step = state["step"]
         return True
 
-    def update(self, loss: torch.Tensor) -> None:
+    def update(self, loss: Tensor) -> None:
         """One optimiser step at this step's rate, then move the average."""
         factor = rate_at(self.step, self.config)
         for group in self.optimiser.param_groups:
             group["lr"] = group["peak"] * factor
         self.optimiser.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
+        nn.utils.clip_grad_norm_(self.network.parameters(), self.config.clip)
         self.optimiser.step()
         # The average starts short and grows long, so that the first steps are soon forgotten.
         keep = min(self.config.average, (1 + self.step) / (10 + self.step))
@@ -155,43 +161,99 @@ class Trainer:
 def train(
     trainer: Trainer,
     sources: list[Source],
-    augment: AugmentConfig,
-    validate: Callable[[dict[str, torch.Tensor]], dict[str, float]],
+    stream: StreamConfig,
+    validate: Validate,
     report: Callable[[str], None],
 ) -> None:
-    """Run to the end; one JSON line per checkpoint goes to `log.jsonl` beside it."""
-    config = trainer.config
-    spec = trainer.network.spec
-    log = trainer.folder / "log.jsonl"
-    started, first, losses = time.monotonic(), trainer.step, []
-    for step, batch in batches(sources, trainer.step, config.steps, spec, augment, config.seed):
-        trainer.network.train()
-        freeze_statistics(trainer.network.encoder)
-        image = batch.image.contiguous(memory_format=torch.channels_last)
-        loss = relative_loss(
-            trainer.network(image),
-            batch.disparity,
-            batch.known,
-            gradient_weight=config.gradient_weight,
-            trim=config.trim,
-            anchor_weight=config.anchor_weight,
-        )
-        if not bool(torch.isfinite(loss)):
-            raise SightlineError(f"loss is not finite at step {step}; lower the rate and resume")
-        trainer.update(loss)
-        losses.append(float(loss.detach()))
-        done = trainer.step
-        if done % 20 == 0:
-            pace = (time.monotonic() - started) / (done - first)
-            left = pace * (config.steps - done) / 60
-            mean = sum(losses[-20:]) / len(losses[-20:])
-            report(
-                f"step {done}/{config.steps}  loss {mean:.4f}  {pace:.2f} s  {left:.0f} min left"
-            )
-        if done % config.save_every == 0 or done == config.steps:
-            trainer.save()
-            row = {"step": done, "loss": sum(losses) / len(losses), **validate(trainer.average)}
-            losses = []
-            with log.open("a") as lines:
-                lines.write(json.dumps(row) + "\n")
-            report(json.dumps(row))
+    """Run to the end; one JSON line per validation goes to `log.jsonl` beside the checkpoint."""
+    config, team = trainer.config, trainer.team
+    wrapped = team.wrap(trainer.learner)
+    log = Log(trainer.folder / "log.jsonl")
+    if team.leads:
+        log.drop_after(trainer.step)
+    started, first = time.monotonic(), trainer.step
+    with _stop_between_steps() as stop:
+        for step, batch in batches(
+            sources,
+            trainer.step,
+            config.steps,
+            trainer.learner.spec,
+            stream,
+            rank=team.rank,
+            processes=team.count,
+        ):
+            trainer.network.train()
+            freeze_statistics(encoder_of(trainer.network))
+            loss = wrapped(batch.to(team.device))
+            mean = team.mean(loss)
+            if not math.isfinite(mean):
+                raise SightlineError(
+                    f"loss is not finite at step {step}; lower the rate and run the same command"
+                )
+            trainer.update(loss)
+            trainer.losses.append(mean)
+            done = trainer.step
+            if team.leads and done % 20 == 0:
+                report(_progress(trainer, (time.monotonic() - started) / (done - first)))
+            last = done == config.steps
+            if done % config.validate_every == 0 or last:
+                _validate(trainer, validate, log, report, sum(s.share for s in sources))
+                trainer.save()
+            elif done % config.save_every == 0:
+                trainer.save()
+            if team.any(stop.asked) and not last:
+                trainer.save()
+                raise KeyboardInterrupt(
+                    f"stopped at step {done} of {config.steps}; the same command goes on from there"
+                )
+    team.wait()
+
+
+def _validate(
+    trainer: Trainer, validate: Validate, log: Log, report: Callable[[str], None], batch: int
+) -> None:
+    losses, trainer.losses = trainer.losses, []
+    if trainer.team.leads:
+        row = {
+            "step": trainer.step,
+            "samples": trainer.step * batch,
+            "loss": round(sum(losses) / len(losses), 5),
+            **validate(trainer.average),
+        }
+        log.add(row)
+        report("  ".join(f"{name} {value}" for name, value in row.items()))
+
+
+def _progress(trainer: Trainer, pace: float) -> str:
+    steps = trainer.config.steps
+    recent = trainer.losses[-20:] or [float("nan")]
+    return (
+        f"step {trainer.step}/{steps}  loss {sum(recent) / len(recent):.4f}  "
+        f"{pace:.2f} s a step  {pace * (steps - trainer.step) / 60:.0f} min left"
+    )
+
+
+class _Stop:
+    """Whether somebody asked to stop."""
+
+    asked = False
+
+    def ask(self, _signal: int, _frame: FrameType | None) -> None:
+        """Remember; the loop looks between steps."""
+        self.asked = True
+
+
+@contextmanager
+def _stop_between_steps() -> Iterator[_Stop]:
+    """Turn Ctrl-C and a polite kill into a flag, so that no step is cut in half."""
+    stop = _Stop()
+    try:
+        before = {s: signal.signal(s, stop.ask) for s in (signal.SIGINT, signal.SIGTERM)}
+    except ValueError:  # not the main thread: nobody sends signals here
+        yield stop
+        return
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

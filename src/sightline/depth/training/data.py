@@ -1,0 +1,122 @@
+"""From what a user names (`pairs:DIR@3`) to sources that the stream draws from.
+
+Sets that fit are read into memory once; larger ones are read from disk as they are needed, or from
+shards (`sightline train shards`), which turn random reads into long ones.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from sightline.depth.training.datasets import TrainingSet, open_set
+from sightline.depth.training.items import photo_items, read_pair, read_pairs
+from sightline.depth.training.pairs import Pair
+from sightline.depth.training.shards import MemoryPairs, PairSource, ShardPairs, pick
+from sightline.depth.training.stream import Source
+from sightline.errors import InputError
+
+Notify = Callable[[str], None]
+
+#: Samples of every batch that come from a set, when the user does not say.
+USUAL_SHARE = 8
+
+#: Pairs are kept this much larger than what the network sees, so that crops stay sharp.
+ROOM_TO_CROP = 1.25
+
+#: More pairs than this are not read into memory: about 4 GB at 320 px.
+MOST_IN_MEMORY = 15_000
+
+
+class FolderPairs:
+    """Pairs that are read from disk each time they are drawn.
+
+    Args:
+        found: the set.
+        short_side: of the pairs, at most, in [px].
+    """
+
+    def __init__(self, found: TrainingSet, short_side: int) -> None:
+        self._set, self._short_side = found, short_side
+
+    def __len__(self) -> int:
+        return len(self._set.items)
+
+    def pair(self, position: int, seed: tuple[int, ...]) -> Pair:
+        """Read the `position`-th pair of an endless walk in which every epoch is a new shuffle."""
+        item = self._set.items[pick(len(self), position, seed)]
+        return self._set.read(item, self._short_side)
+
+
+def open_sources(
+    named: Sequence[str],
+    short_side: int,
+    *,
+    metric: bool = False,
+    notify: Notify | None = None,
+) -> list[Source]:
+    """Open every `SET:FOLDER[@SHARE]`.
+
+    Args:
+        named: as the user wrote them.
+        short_side: of what the network will see, [px].
+        metric: leave out pairs whose unit nobody knows.
+        notify: told of pairs that cannot be read or used; without it an unreadable one is an error.
+    """
+    return [_open(text, round(short_side * ROOM_TO_CROP), metric, notify) for text in named]
+
+
+def open_photos(
+    photos: Path, labels: Sequence[Path], short_side: int, share: int, notify: Notify | None = None
+) -> Source:
+    """Open photographs with the labels of one or several teachers."""
+    found = TrainingSet("photos", photo_items(photos, *labels), read_pair)
+    return Source(_in_memory(found, round(short_side * ROOM_TO_CROP), notify), share)
+
+
+def split_share(text: str) -> tuple[str, int]:
+    """Take the share off the end of `SET:FOLDER@SHARE`.
+
+    >>> split_share("pairs:data/rooms@3")
+    ('pairs:data/rooms', 3)
+    """
+    match = re.fullmatch(r"(.+)@(\d+)", text)
+    return (match[1], int(match[2])) if match else (text, USUAL_SHARE)
+
+
+def _open(text: str, short_side: int, metric: bool, notify: Notify | None) -> Source:
+    where, share = split_share(text)
+    if where.startswith("shards:"):
+        return Source(ShardPairs(where.removeprefix("shards:")), share)
+    found = open_set(where)
+    if len(found.items) > MOST_IN_MEMORY:
+        return Source(FolderPairs(found, short_side), share)
+    return Source(_in_memory(found, short_side, notify, metric=metric), share)
+
+
+def _in_memory(
+    found: TrainingSet,
+    short_side: int,
+    notify: Notify | None,
+    *,
+    metric: bool = False,
+) -> PairSource:
+    """Read a whole set; of a metric one only the pairs in metres."""
+
+    def skip(_: Any, error: InputError) -> None:
+        assert notify is not None
+        notify(f"left out: {error}")
+
+    pairs = read_pairs(
+        found.items, short_side, skip=skip if notify is not None else None, read=found.read
+    )
+    if not metric:
+        return MemoryPairs(pairs)
+    kept = [pair for pair in pairs if pair.unit is not None]
+    if not kept:
+        raise InputError("none of these pairs is in metres", remedy="a metric model needs metres")
+    if notify is not None and len(kept) < len(pairs):
+        notify(f"{len(pairs) - len(kept)} pairs of unknown unit left out")
+    return MemoryPairs(kept)

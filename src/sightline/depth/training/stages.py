@@ -1,0 +1,170 @@
+"""The stages of the recipe, each one function: data and options in, a trained model in a folder out.
+
+A run's folder holds `run.json` (what was asked), `checkpoint.pt` (to go on from), `log.jsonl` (figures
+as it went) and at the end `model.safetensors`, which every command takes as `--model`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from sightline.depth.checkpoints import write_checkpoint
+from sightline.depth.engines.torch import TorchEngine
+from sightline.depth.estimator import DepthEstimator
+from sightline.depth.network import build
+from sightline.depth.spec import ModelSpec
+from sightline.depth.training.augment import AugmentConfig
+from sightline.depth.training.learner import Learner, LossConfig
+from sightline.depth.training.loop import TrainConfig, Trainer, Validate, train
+from sightline.depth.training.options import MetricOptions, TrainOptions
+from sightline.depth.training.processes import Team, team
+from sightline.depth.training.start import make_network, spec_for
+from sightline.depth.training.stream import Source, StreamConfig
+from sightline.errors import InputError
+from sightline.files.atomic import write_text
+
+#: Scores an estimator: name of each figure and its value.
+Score = Callable[[DepthEstimator], dict[str, float]]
+
+#: Added to the last bias of a relative ViT. Training looks at the map before its last ReLU, so that
+#: gradients pass; a shift means nothing to relative disparity, and this one keeps ReLU from cutting.
+LIFT = 1.0
+
+#: Options that may differ when a run goes on: they do not change what a step does.
+MAY_CHANGE = frozenset({"steps", "save_every", "validate_every", "threads", "device"})
+
+
+def run_stage(
+    stage: str,
+    sources: Sequence[Source],
+    out: Path,
+    options: TrainOptions,
+    *,
+    score: Score | None,
+    report: Callable[[str], None],
+    data: dict[str, Any] | None = None,
+) -> Path:
+    """Train, or go on training, into a folder; return the finished model's path.
+
+    Args:
+        stage: teacher, student or metric; for the record.
+        sources: what to learn from.
+        out: folder of the run; one that holds another run's checkpoint is refused.
+        options: everything that can be set.
+        score: figures to log while training, from the averaged weights; None for none.
+        report: told in a line how it goes.
+        data: where the sources came from, for the record and so that a run is not mixed up with
+            another.
+    """
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    max_depth = options.max_depth if isinstance(options, MetricOptions) else None
+    spec = spec_for(options, max_depth)
+    out.mkdir(parents=True, exist_ok=True)
+    with team(options.device) as ours:
+        if ours.leads:
+            _claim(out, {"stage": stage, "options": asdict(options), "data": data or {}})
+        ours.wait()
+        trainer = _trainer(options, spec, out, ours)
+        if trainer.resume() and ours.leads:
+            report(f"going on at step {trainer.step} of {options.steps}")
+        validate = _validator(spec, score) if score else _nothing
+        train(trainer, list(sources), _stream(options), validate, report)
+        model = out / "model.safetensors"
+        if ours.leads:
+            write_checkpoint(model, finished(trainer.average, spec), spec)
+        ours.wait()
+    return model
+
+
+def finished(state: dict[str, Tensor], spec: ModelSpec) -> dict[str, Tensor]:
+    """Return the weights as the network is used: a relative ViT's output lifted above its ReLU."""
+    state = {name: value.detach().cpu().contiguous() for name, value in state.items()}
+    last = "depth_head.scratch.output_conv2.2.bias"
+    if spec.max_depth is None and last in state:
+        state[last] = state[last] + LIFT
+    return state
+
+
+def _trainer(options: TrainOptions, spec: ModelSpec, out: Path, ours: Team) -> Trainer:
+    losses = LossConfig(
+        gradient_weight=options.gradient_weight,
+        trim=options.trim,
+        feature_weight=options.feature_weight,
+        anchor_weight=options.anchor_weight,
+        variance_focus=options.variance_focus if isinstance(options, MetricOptions) else 0.5,
+    )
+    learner = Learner(make_network(options, spec), spec, losses, bfloat16=_bfloat16(options, ours))
+    config = TrainConfig(
+        **{
+            name: getattr(options, name)
+            for name in TrainConfig.__dataclass_fields__
+            if hasattr(options, name)
+        }
+    )
+    return Trainer(learner, config, out, ours)
+
+
+def _bfloat16(options: TrainOptions, ours: Team) -> bool:
+    """`auto` is on where it was measured to be faster: CUDA, and processors with AVX512-BF16."""
+    if options.bfloat16 != "auto":
+        return options.bfloat16 == "on"
+    if ours.device.type == "cuda":
+        return torch.cuda.is_bf16_supported()
+    return ours.device.type == "cpu" and torch.cpu._is_avx512_bf16_supported()
+
+
+def _stream(options: TrainOptions) -> StreamConfig:
+    metric = isinstance(options, MetricOptions)
+    # A crop that is enlarged looks nearer than it is: metres leave little room to zoom.
+    measured = AugmentConfig(smallest_crop=0.9, stretch=1.05) if metric else AugmentConfig()
+    return StreamConfig(
+        options.short_side, measured, AugmentConfig.strong(), options.cutmix, options.seed
+    )
+
+
+def _validator(spec: ModelSpec, score: Score) -> Validate:
+    network: nn.Module = build(spec).eval()
+    estimator = DepthEstimator(TorchEngine(network, "cpu"), spec, "in training")
+
+    def validate(state: dict[str, Tensor]) -> dict[str, float]:
+        network.load_state_dict(finished(state, spec))
+        return score(estimator)
+
+    return validate
+
+
+def _nothing(_: dict[str, Tensor]) -> dict[str, float]:
+    return {}
+
+
+def _claim(out: Path, asked: dict[str, Any]) -> None:
+    """Write what the run is, or refuse the folder of a run that was something else."""
+    path = out / "run.json"
+    asked = json.loads(json.dumps(asked, default=str))
+    if path.is_file():
+        try:
+            before = json.loads(path.read_text())
+        except ValueError as error:
+            raise InputError("not readable as JSON", path=path) from error
+        changed = sorted(_differences(before, asked))
+        if changed:
+            raise InputError(
+                f"this folder holds a run with other {', '.join(changed)}",
+                path=out,
+                remedy="train into another folder, or give what that run was given",
+            )
+    write_text(path, json.dumps(asked, indent=1, sort_keys=True) + "\n")
+
+
+def _differences(before: dict[str, Any], asked: dict[str, Any]) -> set[str]:
+    old, new = before.get("options", {}), asked["options"]
+    changed = {n for n in old.keys() | new.keys() if old.get(n) != new.get(n)} - MAY_CHANGE
+    return changed | {n for n in ("stage", "data") if before.get(n) != asked[n]}

@@ -1,0 +1,106 @@
+"""What a network starts from: random weights, a pretrained encoder, or an earlier model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from sightline.depth.checkpoints import read_checkpoint
+from sightline.depth.compact import CompactDepth, compact_spec
+from sightline.depth.encoder_weights import read_encoder
+from sightline.depth.network import DepthAnything, build
+from sightline.depth.spec import SPEC_KEY, ModelSpec
+from sightline.depth.training.options import TrainOptions
+from sightline.errors import InputError
+from sightline.types import Kind
+from sightline.weights.entry import Entry
+from sightline.weights.store import resolve
+
+NOTHING = "nothing"
+
+
+def spec_for(options: TrainOptions, max_depth: float | None = None) -> ModelSpec:
+    """Describe the network to be trained; with `max_depth` in [m] it is a metric one."""
+    kind = Kind.RELATIVE_DISPARITY if max_depth is None else Kind.METRIC_DEPTH
+    if options.network == "compact":
+        base = compact_spec(kind, max_depth)
+    else:
+        base = ModelSpec(options.network, kind=kind, max_depth=max_depth)
+    size = options.size or options.short_side
+    multiple = base.multiple
+    return ModelSpec(
+        base.architecture,
+        kind=kind,
+        size=-(-size // multiple) * multiple,
+        multiple=multiple,
+        max_depth=max_depth,
+        resize=base.resize,
+        mean=base.mean,
+        std=base.std,
+    )
+
+
+def make_network(options: TrainOptions, spec: ModelSpec) -> nn.Module:
+    """Build the network with weights that follow from the seed, then load what it starts from.
+
+    A pretrained encoder fills the encoder. A whole depth model fills everything if it is of the same
+    kind; a metric network takes only the encoder of a relative one, and its head starts anew (as the
+    authors' metric fine-tuning does).
+    """
+    torch.manual_seed(options.seed)
+    network = build(spec)
+    if options.start == NOTHING:
+        return network
+    path, entry = _file(options.start)
+    try:
+        if _is_whole_model(path, entry):
+            _load_model(network, path, spec)
+        elif isinstance(network, CompactDepth):
+            network.encoder.load_imagenet(path)
+        elif isinstance(network, DepthAnything):
+            network.encoder.load_state_dict(read_encoder(path))
+    except (RuntimeError, KeyError) as error:
+        raise InputError(
+            f"these weights do not fit the network {options.network}", path=path
+        ) from error
+    return network
+
+
+def _file(start: str) -> tuple[Path, Entry | None]:
+    """Find the weight file; of an embedded model the one beside the graph that torch can read."""
+    found = resolve(start)
+    path = found.path
+    if path.suffix == ".onnx" and path.with_suffix(".safetensors").is_file():
+        path = path.with_suffix(".safetensors")
+    return path, found.entry
+
+
+def _is_whole_model(path: Path, entry: Entry | None) -> bool:
+    if entry is not None:
+        return entry.purpose == "depth"
+    if path.suffix != ".safetensors":
+        return False
+    from safetensors import safe_open
+
+    with safe_open(path, "pt") as tensors:
+        return SPEC_KEY in (tensors.metadata() or {})
+
+
+def _load_model(network: nn.Module, path: Path, spec: ModelSpec) -> None:
+    checkpoint = read_checkpoint(path)
+    if checkpoint.spec.architecture != spec.architecture:
+        raise InputError(
+            f"a {checkpoint.spec.architecture} network, not {spec.architecture}", path=path
+        )
+    state = {
+        name: value.float() if value.is_floating_point() else value
+        for name, value in checkpoint.state.items()
+    }
+    if checkpoint.spec.kind is not spec.kind:
+        prefix = ("pretrained.", "encoder.")
+        state = {name: value for name, value in state.items() if name.startswith(prefix)}
+        network.load_state_dict(state, strict=False)
+    else:
+        network.load_state_dict(state)

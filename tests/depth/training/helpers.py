@@ -1,0 +1,29 @@
+"""Small pairs and runs for the tests of training."""
+
+import numpy as np
+
+from sightline.depth.training.augment import AugmentConfig
+from sightline.depth.training.pairs import Pair
+from sightline.depth.training.shards import MemoryPairs
+from sightline.depth.training.stream import Source, StreamConfig
+
+
+def ramp_pair(seed, height=90, width=120, *, pseudo=False, unit=None):
+    """A pair whose colour and disparity both grow from left to right."""
+    rng = np.random.default_rng(seed)
+    slope = np.linspace(0, 1, width, dtype=np.float32)[None].repeat(height, 0)
+    pixels = np.clip(slope[..., None] * 200 + rng.uniform(0, 55, 3), 0, 255).astype(np.uint8)
+    known = np.ones((height, width), bool)
+    return Pair(pixels, slope.astype(np.float16), known, unit, pseudo)
+
+
+def two_sources(*, pseudo=False, unit=None, share=1):
+    """Three pairs and one pair, `share` samples of each in every batch."""
+    first = [ramp_pair(i, unit=unit) for i in range(3)]
+    second = [ramp_pair(9 + i, pseudo=pseudo, unit=unit) for i in range(share)]
+    return [Source(MemoryPairs(first), share), Source(MemoryPairs(second), share)]
+
+
+def small_stream(short_side=64, **changes):
+    """Batches of 64 px."""
+    return StreamConfig(short_side, AugmentConfig(), AugmentConfig.strong(), **changes)

@@ -1,0 +1,174 @@
+"""Whole stages: a folder in, a model out; stopped by kill -9 they end with the same weights."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from sightline.depth.checkpoints import load_network
+from sightline.depth.training.options import MetricOptions, StudentOptions, TrainOptions
+from sightline.depth.training.stages import LIFT, finished, run_stage
+from sightline.depth.training.start import make_network, spec_for
+from sightline.errors import InputError
+
+from .helpers import two_sources
+
+QUICK = {"steps": 3, "short_side": 64, "warmup": 1, "validate_every": 2, "save_every": 1}
+
+
+def run(stage, out, options, **changes):
+    return run_stage(
+        stage, two_sources(unit=0.5), out, options, score=None, report=lambda _: None, **changes
+    )
+
+
+def test_a_student_ends_as_a_model_that_loads(tmp_path):
+    options = StudentOptions(start="nothing", **QUICK)
+    seen = []
+    model = run_stage(
+        "student",
+        two_sources(pseudo=True),
+        tmp_path,
+        options,
+        score=lambda estimator: seen.append(estimator.infer(PICTURE)) or {"figure": 1.0},
+        report=lambda _: None,
+    )
+    assert [depth.values.shape for depth in seen] == [(40, 60)] * 2
+    assert load_network(model).spec.architecture == "compact"
+    rows = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    assert [row["step"] for row in rows] == [2, 3]
+    assert rows[0]["figure"] == 1.0
+    assert rows[0]["samples"] == 4
+
+
+PICTURE = (torch.rand((40, 60, 3), generator=torch.Generator().manual_seed(0)) * 255).byte().numpy()
+
+
+def test_a_metric_stage_starts_from_a_relative_model_and_takes_its_encoder_only(tmp_path):
+    base = run("student", tmp_path / "a", StudentOptions(start="nothing", **QUICK))
+    options = MetricOptions(start=str(base), **{**QUICK, "steps": 1}, max_depth=8.0)
+    spec = spec_for(options, options.max_depth)
+    network, old = make_network(options, spec).state_dict(), load_file(base)
+    assert torch.equal(network["encoder.stem.weight"], old["encoder.stem.weight"])
+    assert not torch.equal(network["last.weight"], old["last.weight"])
+    model = run("metric", tmp_path / "b", options)
+    metres = load_network(model)(torch.zeros(1, 3, 64, 64)).detach()
+    assert 0 < float(metres.min()) <= float(metres.max()) < 8.0
+
+
+def test_a_second_run_goes_on_and_another_is_refused(tmp_path):
+    options = StudentOptions(start="nothing", **QUICK)
+    run("student", tmp_path, options, data={"data": ["a"]})
+    lines = []
+    run_stage(
+        "student",
+        two_sources(),
+        tmp_path,
+        replace(options, steps=4),
+        score=None,
+        report=lines.append,
+        data={"data": ["a"]},
+    )
+    assert lines[0] == "going on at step 3 of 4"
+    for changes, data, named in (
+        ({"rate": 0.5}, ["a"], "other rate"),
+        ({}, ["b"], "other data"),
+    ):
+        with pytest.raises(InputError, match=named):
+            run("student", tmp_path, replace(options, **changes), data={"data": data})
+
+
+def test_weights_of_another_network_are_refused(tmp_path):
+    base = run("student", tmp_path / "a", StudentOptions(start="nothing", **QUICK))
+    with pytest.raises(InputError, match="a compact network, not vits"):
+        run("teacher", tmp_path / "b", TrainOptions(start=str(base), **QUICK))
+
+
+def test_a_relative_vit_is_lifted_above_its_relu():
+    spec = spec_for(TrainOptions())
+    state = {"depth_head.scratch.output_conv2.2.bias": torch.tensor([-0.25])}
+    assert float(*finished(state, spec).values()) == LIFT - 0.25
+    metric = spec_for(TrainOptions(), 20.0)
+    assert float(*finished(state, metric).values()) == -0.25
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("steps", 0), ("trim", 1.5), ("rate", float("nan")), ("seed", -1), ("cutmix", -0.1)],
+)
+def test_options_out_of_range_are_refused(field, value):
+    with pytest.raises(InputError, match=field):
+        TrainOptions(**{field: value})
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+import torch
+sys.path.insert(0, {tests!r})
+from helpers import two_sources
+from sightline.depth.training.options import StudentOptions
+from sightline.depth.training.stages import run_stage
+torch.set_num_threads(1)
+options = StudentOptions(start="nothing", steps=8, short_side=64, warmup=1, validate_every=4,
+                         save_every=2, threads=1, bfloat16="off")
+run_stage("student", two_sources(share=2), Path({out!r}), options, score=None,
+          report=lambda line: print(line, flush=True))
+"""
+
+
+def script(tmp_path, name):
+    tests = os.fspath(os.path.dirname(__file__))  # noqa: PTH120 - handed to another process
+    return SCRIPT.format(tests=tests, out=str(tmp_path / name))
+
+
+def start(command, log, **changes):
+    """Start a process that writes what it says to a file."""
+    with log.open("wb") as file:
+        return subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, **changes)
+
+
+def test_killed_minus_nine_and_resumed_equals_unbroken(tmp_path):
+    log = tmp_path / "log.txt"
+    whole = start([sys.executable, "-c", script(tmp_path, "whole")], log)
+    assert whole.wait(300) == 0, log.read_text()
+    victim = start([sys.executable, "-c", script(tmp_path, "cut")], log)
+    deadline = time.monotonic() + 300
+    while not (tmp_path / "cut" / "checkpoint.pt").is_file():
+        assert time.monotonic() < deadline
+        assert victim.poll() is None, log.read_text()
+        time.sleep(0.01)
+    os.kill(victim.pid, signal.SIGKILL)
+    assert victim.wait() == -signal.SIGKILL
+    assert not (tmp_path / "cut" / "model.safetensors").exists()
+    second = start([sys.executable, "-c", script(tmp_path, "cut")], log)
+    assert second.wait(300) == 0, log.read_text()
+    assert "going on at step" in log.read_text()
+    a, b = (load_file(tmp_path / name / "model.safetensors") for name in ("whole", "cut"))
+    assert all(torch.equal(value, b[name]) for name, value in a.items())
+
+
+def test_two_processes_learn_as_one_does(tmp_path):
+    """Each takes every second sample and gradients are averaged: the same up to rounding.
+
+    The ViT has no batch statistics, which would be those of a process's own half.
+    """
+    losses = []
+    for name, count in (("one", 1), ("two", 2)):
+        path = tmp_path / f"{name}.py"
+        text = script(tmp_path, name).replace("StudentOptions(", 'StudentOptions(network="vits", ')
+        path.write_text(text.replace("short_side=64", "short_side=28").replace("steps=8", "steps=4"))
+        launch = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", str(count)]
+        log = tmp_path / f"{name}.txt"
+        job = start([*launch, str(path)], log, env={**os.environ, "OMP_NUM_THREADS": "1"})
+        assert job.wait(300) == 0, log.read_text()
+        rows = (tmp_path / name / "log.jsonl").read_text().splitlines()
+        losses.append([json.loads(row)["loss"] for row in rows])
+    assert losses[0] == pytest.approx(losses[1], rel=2e-3)

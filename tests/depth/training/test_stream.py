@@ -1,0 +1,92 @@
+import pytest
+import torch
+
+from sightline.depth.compact import compact_spec
+from sightline.depth.spec import ModelSpec
+from sightline.depth.training.shards import MemoryPairs
+from sightline.depth.training.stream import Source, batches, make_batch, shapes
+from sightline.errors import InputError
+
+from .helpers import ramp_pair, small_stream, two_sources
+
+SPEC = compact_spec()
+
+
+def test_batches_do_not_depend_on_where_one_starts():
+    sources, config = two_sources(), small_stream(seed=4)
+    whole = dict(batches(sources, 0, 6, SPEC, config))
+    late = dict(batches(sources, 3, 6, SPEC, config))
+    assert sorted(late) == [3, 4, 5]
+    for step, batch in late.items():
+        assert torch.equal(batch.image, whole[step].image)
+        assert torch.equal(batch.disparity, whole[step].disparity)
+    assert whole[0].image.shape != whole[1].image.shape or not torch.equal(
+        whole[0].image, whole[1].image
+    )
+
+
+@pytest.mark.parametrize("processes", [2, 3, 4])
+def test_processes_share_one_batch_between_them(processes):
+    sources, config = two_sources(share=2), small_stream()
+    whole = make_batch(sources, 5, SPEC, config)
+    parts = [
+        make_batch(sources, 5, SPEC, config, rank=rank, processes=processes)
+        for rank in range(processes)
+    ]
+    for rank, part in enumerate(parts):
+        assert torch.equal(part.image, whole.image[rank::processes])
+        assert torch.equal(part.disparity, whole.disparity[rank::processes])
+    with pytest.raises(InputError, match="5 processes cannot share a batch of 4"):
+        make_batch(sources, 0, SPEC, config, rank=0, processes=5)
+
+
+def test_a_batch_is_normalised_for_the_network():
+    batch = make_batch(two_sources(), 0, SPEC, small_stream())
+    assert batch.image.shape[:2] == (2, 3)
+    assert batch.image.shape[2] % 32 == batch.image.shape[3] % 32 == 0
+    assert float(batch.image.min()) >= -127 / 128 - 1e-6
+    assert float(batch.image.max()) <= 1 + 1e-6
+    assert batch.pasted is None
+
+
+@pytest.mark.parametrize("multiple", [14, 32])
+def test_shapes_are_multiples_of_about_equal_area(multiple):
+    for short in (224, 256, 518):
+        sizes = shapes(short, multiple)
+        assert all(h % multiple == 0 and w % multiple == 0 for h, w in sizes)
+        areas = [h * w for h, w in sizes]
+        assert max(areas) / min(areas) < 1.15
+    assert shapes(10, 32)[0] == (32, 32)
+
+
+def test_units_and_pseudo_labels_are_told_apart():
+    measured = Source(MemoryPairs([ramp_pair(0, unit=0.5)]), 1)
+    labelled = Source(MemoryPairs([ramp_pair(1, pseudo=True)]), 2)
+    batch = make_batch([measured, labelled], 0, ModelSpec("vits"), small_stream(56))
+    assert batch.pseudo.tolist() == [False, True, True]
+    assert float(batch.unit[0]) == 0.5
+    assert bool(batch.unit[1:].isnan().all())
+
+
+def test_cutmix_pastes_another_labelled_picture_with_its_label():
+    pairs = [ramp_pair(i, pseudo=True) for i in range(4)]
+    pairs[1].disparity[:] = 0.25
+    sources = [Source(MemoryPairs(pairs), 4), Source(MemoryPairs([ramp_pair(7)]), 1)]
+    clean = make_batch(sources, 0, SPEC, small_stream())
+    mixed = make_batch(sources, 0, SPEC, small_stream(cutmix=1.0))
+    hit = mixed.pasted.flatten(1).float().mean(1)
+    assert bool((hit[:4] > 0).all()), "every labelled sample had a piece pasted in"
+    assert float(hit[4]) == 0.0, "measured samples never"
+    for target in range(4):
+        giver = (target + 1) % 4
+        inside = mixed.pasted[target]
+        assert torch.equal(mixed.disparity[target][inside], clean.disparity[giver][inside])
+        assert torch.equal(mixed.image[target][:, inside], clean.image[giver][:, inside])
+        assert torch.equal(mixed.image[target][:, ~inside], clean.image[target][:, ~inside])
+    again = make_batch(sources, 0, SPEC, small_stream(cutmix=1.0))
+    assert torch.equal(mixed.image, again.image)
+
+
+def test_sources_must_give_something():
+    with pytest.raises(InputError, match="at least 1"):
+        Source(MemoryPairs([ramp_pair(0)]), 0)
