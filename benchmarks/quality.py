@@ -1,66 +1,108 @@
-"""How good the embedded models are, beside two baselines: `python benchmarks/quality.py --data DIR`.
+"""How good our models are, beside two baselines: `python benchmarks/quality.py --data DIR`.
 
-DIR holds `rgbd` in the format of `sightline.benchmarks.rgbd`. Baselines: the row number of a pixel
-(lower is nearer; how strong a guess that is!), and FastDepth, fetched by the weights registry.
+DIR holds `rgbd` in the format of `sightline.files.rgbd`. Baselines: the row number of a pixel (lower is
+nearer; how strong a guess that is!), and FastDepth, fetched by the weights registry. Models that the
+registry does not have yet are left out. `sightline bench rgbd DIR/rgbd --model NAME` gives the same
+figures.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 import sightline
-from sightline.benchmarks.rgbd import PROTOCOL, Predictor, evaluate
+from sightline.benchmarks.predictors import Model, Predictor
+from sightline.benchmarks.protocol import Protocol
+from sightline.benchmarks.report import number
+from sightline.benchmarks.run import Report, run
+from sightline.benchmarks.samples import Item
+from sightline.benchmarks.sets import find
 from sightline.files.atomic import write_text
-from sightline.types import Kind
+from sightline.types import DepthMap, Kind
+from sightline.weights import catalogue
+
+MODELS = ("fastdepth", "tiny", "small", "tiny-metric")
+RELATIVE = ("spearman", "abs_rel", "delta1")
 
 
-def row_number(pixels: np.ndarray) -> np.ndarray:
+class RowNumber:
     """Guess that whatever is lower in the picture is nearer."""
-    height, width = pixels.shape[:2]
-    return np.repeat(np.arange(height, dtype=np.float32)[:, None], width, axis=1)
+
+    source = "row number"
+
+    def predict(self, item: Item, pixels: np.ndarray) -> DepthMap:  # noqa: ARG002
+        """Return the row of each pixel."""
+        height, width = pixels.shape[:2]
+        rows = np.repeat(np.arange(height, dtype=np.float32)[:, None], width, axis=1)
+        return DepthMap(rows, Kind.RELATIVE_DISPARITY)
 
 
-def predictor(name: str) -> tuple[Predictor, str]:
-    """Return a function to relative disparity for a model of the registry, and who it is."""
-    estimator = sightline.load(name)
+def contenders(names: Sequence[str]) -> list[tuple[Predictor, bool]]:
+    """Return the row number and the models there are, each with whether it knows metres."""
+    found: list[tuple[Predictor, bool]] = [(RowNumber(), False)]
+    for name in names:
+        if catalogue.find(name) is None:
+            print(f"{name}: not in the registry, left out", file=sys.stderr)
+            continue
+        estimator = sightline.load(name)
+        found.append((Model(estimator), estimator.spec.kind is Kind.METRIC_DEPTH))
+    return found
 
-    def predict(pixels: np.ndarray) -> np.ndarray:
-        depth = estimator.infer(pixels)
-        if depth.kind is not Kind.METRIC_DEPTH:
-            return depth.values
-        safe = np.where(depth.valid, depth.values, np.inf)
-        return (1 / safe).astype(np.float32)
 
-    return predict, estimator.source
+def summary(reports: Sequence[Report]) -> list[str]:
+    """Return a table of the models: the mean over sets, boundary figures included."""
+    lines = ["| model | Spearman | AbsRel | δ1 | F1 | F1 wide |", "|---|---:|---:|---:|---:|---:|"]
+    for report in reports:
+        figures = (*RELATIVE, "boundary_f1", "wide_f1")
+        cells = " | ".join(number(report.overall[key]) for key in figures)
+        lines.append(f"| {report.model} | {cells} |")
+    return lines
+
+
+def by_set(reports: Sequence[Report], figures: Sequence[str]) -> list[str]:
+    """Return a table of the sets, a column per model, its figures separated by strokes."""
+    lines = [
+        "| set | " + " | ".join(report.model for report in reports) + " |",
+        "|---|" + "---|" * len(reports),
+    ]
+    for name in reports[0].rows:
+        cells = (" / ".join(number(r.rows[name][key]) for key in figures) for r in reports)
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    means = (" / ".join(number(r.overall[key]) for key in figures) for r in reports)
+    return [*lines, "| **mean** | " + " | ".join(means) + " |"]
+
+
+def words(report: Report) -> str:
+    """Return the protocol line without the model, which has a column of its own."""
+    return report.line.rsplit("; model ", 1)[0]
 
 
 def main() -> None:
-    """Measure, print, and write the table if asked."""
+    """Measure, print, and write the tables if asked."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--models", nargs="+", default=["fastdepth", "tiny"])
-    parser.add_argument("--write", type=Path, help="Markdown file to write the table to")
+    parser.add_argument("--models", nargs="+", default=MODELS)
+    parser.add_argument("--every", type=int, default=1, help="a quick look: one picture in so many")
+    parser.add_argument("--write", type=Path, help="Markdown file to write the tables to")
     options = parser.parse_args()
-    contenders: list[tuple[Predictor, str]] = [(row_number, "row number")]
-    contenders += [predictor(name) for name in options.models]
-    tables = [(who, evaluate(predict, options.data / "rgbd")) for predict, who in contenders]
-    sets = [name for name in tables[0][1] if name != "mean"]
-    lines = [
-        f"Spearman / AbsRel / δ1 on `rgbd`; {PROTOCOL}.",
-        "",
-        "| set | " + " | ".join(who for who, _ in tables) + " |",
-        "|---|" + "---|" * len(tables),
+    benchmark, folder = find("rgbd"), options.data / "rgbd"
+    chosen = contenders(options.models)
+    reports = [run(benchmark, folder, one, every=options.every) for one, _ in chosen]
+    lines = [f"{words(reports[0])}.", "", *summary(reports), ""]
+    lines += ["Spearman / AbsRel / δ1 by set:", "", *by_set(reports, RELATIVE)]
+    metric = [
+        run(benchmark, folder, one, Protocol(align="none"), every=options.every)
+        for one, knows_metres in chosen
+        if knows_metres
     ]
-    for name in [*sets, "mean"]:
-        cells = (
-            f"{table[name].spearman:.3f} / {table[name].abs_rel:.3f} / {table[name].delta1:.3f}"
-            for _, table in tables
-        )
-        label = f"**{name}**" if name == "mean" else name
-        lines.append(f"| {label} | " + " | ".join(cells) + " |")
+    if metric:
+        lines += ["", f"Metres, AbsRel / δ1 / RMSE [m]: {words(metric[0])}.", ""]
+        lines += by_set(metric, ("abs_rel", "delta1", "rmse"))
     text = "\n".join(lines) + "\n"
     print(text, end="")
     if options.write:

@@ -1,10 +1,11 @@
-"""Turn a training run into an embedded model: export, measure, quantise behind the gate, enter it.
+"""Turn a trained model into an embedded one: export, measure, quantise behind the gate, enter it.
 
-    python recipes/cpu/publish.py --run RUN --name tiny --data DIR --note "what is new"
+    python recipes/cpu/publish.py --model RUN/model.safetensors --name tiny --data DIR \
+        --trained-on "what it has seen" --note "what is new" [--default]
 
-Writes `NAME.onnx` (what runs), `NAME.safetensors` (what a next run can start from), `NAME-int8.xml`
-if it passes the gate, and the index beside them. DIR holds `rgbd` (for the figures) and `photos`: the
-ones kept out of training calibrate and judge int8. Run `python -m sightline.depth.calibrate` next.
+Writes `NAME.onnx` (what runs, and what a next run can start from), `NAME-int8.xml` if it passes the
+gate, and the index beside them. DIR holds `rgbd` (for the figures) and `photos`: the ones kept out of
+training calibrate and judge int8. docs/models.md says how tables and calibration are made anew.
 """
 
 from __future__ import annotations
@@ -13,22 +14,46 @@ import argparse
 from pathlib import Path
 
 import numpy as np
-import torch
 
+from sightline.benchmarks.quick import MOST_OF_A_SET, quick_score
 from sightline.benchmarks.rgbd import PROTOCOL, evaluate
-from sightline.depth.checkpoints import write_checkpoint
-from sightline.depth.compact import CompactDepth
+from sightline.depth.checkpoints import load_network, read_checkpoint
 from sightline.depth.engines.openvino import OpenVinoEngine
 from sightline.depth.estimator import DepthEstimator
 from sightline.depth.export import export_onnx
 from sightline.depth.int8 import GateNotPassed, make_int8
 from sightline.depth.training.items import is_held_out
-from sightline.files.pictures import read_picture
+from sightline.files.pictures import PICTURE_SUFFIXES, read_picture
+from sightline.types import Kind
 from sightline.weights.entry import Gate
 from sightline.weights.index import embedded_folder, forget, record
 
-SUMMARY = "our compact student, 3.6 M parameters: any photograph, offline"
-TRAINED_ON = "1,171 RGB-D pairs (most NYU), 2,790 labelled photographs"
+SUMMARIES = {
+    "tiny": "our compact student, 3.6 M parameters: any photograph, offline",
+    "small": "our ViT-S, the teacher of the CPU recipe: sharper, slower",
+    "tiny-metric": "our compact network in metres, indoors up to 10 m",
+}
+
+
+def figures(estimator: DepthEstimator, data: Path) -> str:
+    """Measure on the validation pictures and say it in a line."""
+    if estimator.spec.kind is Kind.METRIC_DEPTH:
+        found = quick_score(data / "rgbd", metric=True)(estimator)
+        words = ", ".join(f"{name} {value:.3f}" for name, value in found.items())
+        return f"{words} (at most about {MOST_OF_A_SET} pictures a set, no alignment)"
+    table = evaluate(lambda pixels: estimator.infer(pixels).values, data / "rgbd")
+    for name, score in table.items():
+        print(f"{name:<16}{score.spearman:7.3f}{score.abs_rel:8.3f}{score.delta1:8.3f}")
+    mean = table["mean"]
+    print(PROTOCOL)
+    return f"Spearman {mean.spearman:.3f}, AbsRel {mean.abs_rel:.3f}, δ1 {mean.delta1:.3f}"
+
+
+def held_out_pictures(photos: Path, most: int = 64) -> list[np.ndarray]:
+    """Read photographs that no training has seen."""
+    found = sorted(p for p in photos.rglob("*") if p.suffix.lower() in PICTURE_SUFFIXES)
+    kept = [path for path in found if is_held_out(path.name)]
+    return [read_picture(path).pixels for path in kept[:most]]
 
 
 def int8_verdict(graph: Path, pictures: list[np.ndarray], out: Path) -> Gate:
@@ -42,61 +67,52 @@ def int8_verdict(graph: Path, pictures: list[np.ndarray], out: Path) -> Gate:
 def main() -> None:
     """Read the options, export, measure, record."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--run", type=Path, required=True, help="folder with checkpoint.pt")
-    parser.add_argument("--name", required=True)
-    parser.add_argument("--data", type=Path, required=True, help="folder with rgbd")
+    parser.add_argument("--model", type=Path, required=True, help="model.safetensors of a run")
+    parser.add_argument("--name", required=True, choices=sorted(SUMMARIES))
+    parser.add_argument("--data", type=Path, required=True, help="folder with rgbd and photos")
+    parser.add_argument("--trained-on", required=True, help="the data it has seen")
     parser.add_argument("--note", required=True, help="for the model's history")
+    parser.add_argument("--default", action="store_true", help="let `default` be this one")
+    parser.add_argument("--int8", action="store_true", help="try an int8 version too")
     options = parser.parse_args()
     folder = embedded_folder()
 
-    state = torch.load(options.run / "checkpoint.pt", map_location="cpu", weights_only=True)
-    network = CompactDepth().eval()
-    network.load_state_dict(state["average"])
+    spec = read_checkpoint(options.model).spec
     graph = folder / f"{options.name}.onnx"
-    export_onnx(network, network.spec, graph)
-    half = {
-        key: value.half() if value.is_floating_point() else value
-        for key, value in state["average"].items()
-    }
-    write_checkpoint(graph.with_suffix(".safetensors"), half, network.spec)
+    export_onnx(load_network(options.model), spec, graph)
+    # The graph carries the weights under their own names; a second copy would only take room.
+    graph.with_suffix(".safetensors").unlink(missing_ok=True)
+    estimator = DepthEstimator(OpenVinoEngine(graph), spec, options.name)
+    measured = figures(estimator, options.data)
 
-    estimator = DepthEstimator(OpenVinoEngine(graph), network.spec, options.name)
-    table = evaluate(lambda pixels: estimator.infer(pixels).values, options.data / "rgbd")
-    print(PROTOCOL)
-    for name, score in table.items():
-        print(f"{name:<16}{score.spearman:7.3f}{score.abs_rel:8.3f}{score.delta1:8.3f}")
-    mean = table["mean"]
-    figures = f"Spearman {mean.spearman:.3f}, AbsRel {mean.abs_rel:.3f}, δ1 {mean.delta1:.3f}"
-
-    held_out = [p for p in sorted((options.data / "photos").rglob("*.jpg")) if is_held_out(p.name)]
-    pictures = [read_picture(path).pixels for path in held_out]
-    small = graph.with_name(f"{options.name}-int8.xml")
-    verdict = int8_verdict(graph, pictures, small)
-    print(f"int8: {verdict}")
-
+    verdict, quantised = None, graph.with_name(f"{options.name}-int8.xml")
+    if options.int8:
+        pictures = held_out_pictures(options.data / "photos")
+        verdict = int8_verdict(graph, pictures, quantised)
+        print(f"int8: {verdict}")
     record(
         options.name,
         graph.name,
-        network.spec,
-        summary=SUMMARY,
-        trained_on=TRAINED_ON,
-        note=f"{options.note}; step {state['step']}; rgbd validation: {figures}",
+        spec,
+        summary=SUMMARIES[options.name],
+        trained_on=options.trained_on,
+        note=f"{options.note}; rgbd validation: {measured}",
         int8_gate=verdict,
-        default=True,
+        default=options.default,
     )
-    if verdict.passed:
+    if verdict is not None and verdict.passed:
         record(
             f"{options.name}-int8",
-            small.name,
-            network.spec,
+            quantised.name,
+            spec,
             summary=f"{options.name} in int8",
-            trained_on=TRAINED_ON,
+            trained_on=options.trained_on,
             note=f"int8 of {graph.name}, calibrated and judged on photographs kept out of training",
             int8_gate=verdict,
         )
     else:
         forget(f"{options.name}-int8")
-    print(f"{graph.stat().st_size / 1e6:.1f} MB, entered as {options.name}")
+    print(f"{measured}\n{graph.stat().st_size / 1e6:.1f} MB, entered as {options.name}")
 
 
 if __name__ == "__main__":

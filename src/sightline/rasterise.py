@@ -12,7 +12,7 @@
 
 Shading is deferred: `interpolate` turns face and barycentrics into any vertex attribute per pixel.
 
-numba is imported here and nowhere else; import this module where it is used.
+numba is imported here at the top; import this module where it is used.
 """
 
 from __future__ import annotations
@@ -77,6 +77,51 @@ def rasterise(
     Returns:
         Depth, face and barycentrics, each (H, W, …).
     """
+    points, triangles = _checked(vertices, faces, camera, near)
+    size = (camera.height, camera.width)
+    buffers = _Buffers(
+        np.zeros(size), np.full(size, -1, np.int32), np.zeros((*size, 3), np.float32)
+    )
+    lens = _Lens(np.ascontiguousarray(camera.K), np.linalg.inv(camera.K), near, cull)
+    _fill(points, triangles, lens, buffers)
+    depth = np.zeros(size, np.float32)
+    _normalise(buffers, depth)
+    return Raster(depth, buffers.face, buffers.weights)
+
+
+def nearest_faces(
+    vertices: NDArray[Any],
+    faces: NDArray[Any],
+    camera: Camera,
+    *,
+    near: float = 1e-3,
+    behind: NDArray[np.float64] | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """Render triangles with a z-buffer, without barycentrics: half the work where those are not needed.
+
+    Args:
+        vertices: (V, 3) in the camera frame.
+        faces: (F, 3) indices of vertices; both sides are seen.
+        camera: its matrix and picture size.
+        near: nothing nearer than this along the optical axis is seen.
+        behind: (H, W) one over depth of what is there already: only what lies before it is seen.
+
+    Returns:
+        (H, W) one over depth, 0 where nothing is; and (H, W) the face seen, −1 if none.
+    """
+    points, triangles = _checked(vertices, faces, camera, near)
+    size = (camera.height, camera.width)
+    nearness = np.zeros(size) if behind is None else np.array(behind, np.float64)
+    buffers = _Buffers(nearness, np.full(size, -1, np.int32), np.zeros((0, 0, 3), np.float32))
+    lens = _Lens(np.ascontiguousarray(camera.K), np.linalg.inv(camera.K), near, False)
+    _fill(points, triangles, lens, buffers)
+    return buffers.nearness, buffers.face
+
+
+def _checked(
+    vertices: NDArray[Any], faces: NDArray[Any], camera: Camera, near: float
+) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """Vertices and faces in the kernels' types, or the caller's mistake in one line."""
     points = np.ascontiguousarray(vertices, dtype=np.float64)
     triangles = np.ascontiguousarray(faces, dtype=np.int32)
     if points.ndim != 2 or points.shape[1] != 3 or not np.isfinite(points).all():
@@ -89,15 +134,7 @@ def rasterise(
         raise InputError(f"the near plane must lie in front of the camera, got {near:g}")
     if max(camera.width, camera.height) > GUARD / 2:
         raise InputError(f"picture of {camera.width}×{camera.height} is too large to rasterise")
-    size = (camera.height, camera.width)
-    buffers = _Buffers(
-        np.zeros(size), np.full(size, -1, np.int32), np.zeros((*size, 3), np.float32)
-    )
-    lens = _Lens(np.ascontiguousarray(camera.K), np.linalg.inv(camera.K), near, cull)
-    _fill(points, triangles, lens, buffers)
-    depth = np.zeros(size, np.float32)
-    _normalise(buffers, depth)
-    return Raster(depth, buffers.face, buffers.weights)
+    return points, triangles
 
 
 def interpolate(raster: Raster, faces: NDArray[Any], attribute: NDArray[Any]) -> FloatArray:
@@ -123,7 +160,10 @@ def interpolate(raster: Raster, faces: NDArray[Any], attribute: NDArray[Any]) ->
 
 
 class _Buffers(NamedTuple):
-    """Per pixel: 1/z (float64), the face seen, and its corners' weights over depth (float32)."""
+    """Per pixel: 1/z (float64), the face seen, and its corners' weights over depth (float32).
+
+    The weights may be of size (0, 0, 3): then they are not kept.
+    """
 
     nearness: Any
     face: Any
@@ -277,6 +317,7 @@ def _edge(start: Any, end: Any, at: Any) -> Any:
 def _fill_piece(piece: Any, planes: Any, f: int, buffers: _Buffers) -> None:
     """Fill one snapped triangle of face f into the z-buffer."""
     nearness, face, weights = buffers.nearness, buffers.face, buffers.weights
+    weigh = weights.shape[0] > 0
     x0, y0, x1, y1, x2, y2, left, right, top, bottom, _ = piece
     corner = (left * SUBPIXELS, top * SUBPIXELS)
     e0, right0, down0 = _edge((x0, y0), (x1, y1), corner)
@@ -294,9 +335,10 @@ def _fill_piece(piece: Any, planes: Any, f: int, buffers: _Buffers) -> None:
                 if inverse_z > nearness[row, column]:
                     nearness[row, column] = inverse_z
                     face[row, column] = f
-                    weights[row, column, 0] = max(a, 0.0)
-                    weights[row, column, 1] = max(b, 0.0)
-                    weights[row, column, 2] = max(c, 0.0)
+                    if weigh:
+                        weights[row, column, 0] = max(a, 0.0)
+                        weights[row, column, 1] = max(b, 0.0)
+                        weights[row, column, 2] = max(c, 0.0)
             w0 += right0
             w1 += right1
             w2 += right2

@@ -4,9 +4,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from sightline.benchmarks.metrics import relative_score, spearman
+from sightline.benchmarks import metrics
+from sightline.benchmarks.metrics import spearman
 
 seeds = st.integers(0, 2**32 - 1)
+factors = st.floats(0.2, 5)
+
+
+def positive(seed, count=60):
+    return np.random.default_rng(seed).uniform(0.5, 20, count)
 
 
 @given(seeds)
@@ -19,36 +25,58 @@ def test_spearman_of_a_flat_map_is_zero():
     assert spearman(np.ones(5), np.arange(5)) == 0
 
 
-@given(st.floats(0.1, 10), st.floats(-5, 5), seeds)
-def test_an_affine_copy_is_perfect(scale, shift, seed):
-    truth = np.random.default_rng(seed).uniform(0.1, 1, (6, 7))
-    score = relative_score(scale * truth + shift, truth, np.ones((6, 7), bool))
-    assert score.spearman == pytest.approx(1)
-    assert score.abs_rel == pytest.approx(0, abs=1e-6)
-    assert score.delta1 == 1
+@given(seeds)
+def test_the_truth_itself_has_no_error(seed):
+    truth = positive(seed)
+    for error in (metrics.abs_rel, metrics.rmse, metrics.rmse_log, metrics.si_log, metrics.log10):
+        assert error(truth, truth) == 0
+    assert metrics.delta(truth, truth) == 1
 
 
-def test_known_errors_give_known_figures():
-    # The prediction is truth but for one pixel of four, and alignment is pinned by symmetry.
-    truth = np.array([[1.0, 1.0, 0.5, 0.5]])
-    prediction = np.array([[1.0, 0.8, 0.5, 0.7]])
-    score = relative_score(prediction, truth, np.ones((1, 4), bool))
-    slope, intercept = np.polyfit(prediction[0], truth[0], 1)
-    aligned = slope * prediction[0] + intercept
-    assert score.abs_rel == pytest.approx(np.mean(np.abs(truth[0] / aligned - 1)))
-    ratio = np.maximum(aligned / truth[0], truth[0] / aligned)
-    assert score.delta1 == pytest.approx(np.mean(ratio < 1.25))
+@given(seeds, factors)
+def test_a_constant_factor_gives_known_figures(seed, factor):
+    truth = positive(seed)
+    wrong = factor * truth
+    assert metrics.abs_rel(wrong, truth) == pytest.approx(abs(factor - 1))
+    assert metrics.rmse_log(wrong, truth) == pytest.approx(abs(np.log(factor)), abs=1e-9)
+    assert metrics.log10(wrong, truth) == pytest.approx(abs(np.log10(factor)), abs=1e-9)
+    assert metrics.rmse(wrong, truth) == pytest.approx(
+        abs(factor - 1) * np.sqrt(np.mean(truth**2)), rel=1e-9
+    )
+    # The logarithms lose some digits where they cancel.
+    assert metrics.si_log(wrong, truth) == pytest.approx(0, abs=1e-6)
+    assert metrics.si_log(wrong, truth, share=0.5) == pytest.approx(
+        np.sqrt(0.5) * abs(np.log(factor)), abs=1e-6
+    )
 
 
-def test_a_map_turned_around_is_not_turned_back():
-    truth = np.linspace(0.1, 1, 50)[None]
-    score = relative_score(-truth, truth, np.ones((1, 50), bool))
-    assert score.spearman == pytest.approx(-1)
-    assert score.delta1 < 0.5
+@given(seeds, factors)
+def test_si_log_is_the_spread_of_the_logarithms(seed, factor):
+    truth = positive(seed)
+    prediction = truth * np.random.default_rng(seed + 1).uniform(0.5, 2, truth.shape)
+    expected = np.std(np.log(prediction / truth))
+    assert metrics.si_log(prediction, truth) == pytest.approx(expected)
+    assert metrics.si_log(factor * prediction, truth) == pytest.approx(expected)
+    assert metrics.si_log(prediction, truth, share=0) == pytest.approx(
+        metrics.rmse_log(prediction, truth)
+    )
 
 
-def test_unknown_pixels_do_not_count():
-    truth = np.array([[0.5, 1.0, 0.2, np.nan]])
-    known = np.array([[True, True, True, True]])
-    score = relative_score(np.array([[0.5, 1.0, 0.2, 77.0]]), truth, known)
-    assert score.delta1 == 1
+def test_ratios_are_the_same_in_depth_and_in_disparity():
+    truth, prediction = positive(0), positive(1)
+    for power in (1, 2, 3):
+        assert metrics.delta(prediction, truth, power) == metrics.delta(
+            1 / prediction, 1 / truth, power
+        )
+    assert metrics.rmse_log(prediction, truth) == pytest.approx(
+        metrics.rmse_log(1 / prediction, 1 / truth)
+    )
+    assert metrics.abs_rel(prediction, truth) != pytest.approx(
+        metrics.abs_rel(1 / prediction, 1 / truth)
+    )
+
+
+def test_delta_counts_by_powers_of_a_quarter_more():
+    prediction = np.array([1.0, 1.24, 1.5, 1.9, 2.5, 1 / 1.24, 1 / 1.5])
+    truth = np.ones(7)
+    assert [metrics.delta(prediction, truth, n) for n in (1, 2, 3)] == [3 / 7, 5 / 7, 6 / 7]

@@ -124,26 +124,22 @@ def test_same_bytes_with_one_worker_and_two(sightline, model, mixed, tmp_path):
 
 
 @linux_only
-def test_a_killed_worker_costs_one_file(command, environment, model, pictures):
+def test_killed_workers_cost_nothing(command, environment, model, pictures):
     folder = pictures(80)[0].parent
     out = folder.parent / "out"
-    words = ["--out", out, "--model", model, "--workers", "2", "--keep-going", "--json"]
+    words = ["--out", out, "--model", model, "--workers", "2", "--json"]
     process = start(command, environment, "depth", folder, *words)
     assert process.stdout is not None
     first = process.stdout.readline()
-    for worker in worker_processes(process.pid):  # the second may not have had a job yet
+    for worker in worker_processes(process.pid):
         os.kill(worker, signal.SIGKILL)
     rest, errors = process.communicate(timeout=100)
+    assert process.returncode == 0, errors
     printed = [json.loads(line) for line in (first + rest).splitlines()]
     assert len(printed) == 80
-    bad = [line for line in printed if "error" in line]
-    assert 1 <= len(bad) <= 2
-    for line in bad:
-        assert "its worker process was ended by signal 9" in line["error"]
-        assert line["exit_code"] == 1
-    assert process.returncode == 1
-    assert errors.startswith(f"{80 - len(bad)} done, {len(bad)} failed")
-    for path in out.glob("*.npz"):  # what a killed process was writing is hidden, not half a result
+    assert not any("error" in line for line in printed)
+    assert len(list(out.glob("[!.]*.npz"))) == 80
+    for path in out.glob("[!.]*.npz"):  # what a killed process was writing is hidden, not half a result
         np.load(path, allow_pickle=False).close()
 
 

@@ -58,6 +58,9 @@ class Job:
     key: str
     outputs: tuple[tuple[Format, Path], ...]
 
+    def __str__(self) -> str:
+        return str(self.source)
+
     @property
     def paths(self) -> tuple[Path, ...]:
         """The files to be written."""

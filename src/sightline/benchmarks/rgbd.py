@@ -1,22 +1,28 @@
-"""Score a relative depth predictor on a folder of photographs with measured depth (`files.rgbd`).
+"""Folders of photographs with measured depth in our own format (`files.rgbd`), of several sets.
 
 Figures are averaged over the samples of a set, then over the sets, so that a large set does not drown
-the small ones.
+the small ones. Boundary figures are the mean over the sets with dense truth.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import fields
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.benchmarks.metrics import RelativeScore, relative_score
-from sightline.files.rgbd import read_rgbd
-from sightline.types import FloatArray
+from sightline.benchmarks.metrics import Score
+from sightline.benchmarks.protocol import Protocol
+from sightline.benchmarks.samples import Benchmark, Item
+from sightline.benchmarks.scoring import score
+from sightline.files.rgbd import list_rgbd, read_rgbd, read_sample
+from sightline.types import DepthMap, FloatArray, Kind
 
+#: What the figures of `evaluate` mean, in words.
 PROTOCOL = (
     "affine-aligned in disparity by least squares (scale ≥ 0), cap 80 m, no crop, "
     "mean over pictures, then over sets"
@@ -26,35 +32,69 @@ PROTOCOL = (
 Predictor = Callable[[NDArray[np.uint8]], FloatArray]
 
 
+def items(folder: Path) -> list[Item]:
+    """List the samples of `index.json`, grouped by set."""
+    return [
+        Item(
+            row["sample"],
+            row["set"],
+            (folder / row["sample"] / "image.jpg", folder / row["sample"] / "truth.npz"),
+            partial(read_sample, folder, row),
+            aliases=(f"{row['sample']}/image",),
+        )
+        for row in list_rgbd(folder)
+    ]
+
+
 def evaluate(
-    predict: Predictor, folder: str | Path, every: dict[str, int] | None = None
-) -> dict[str, RelativeScore]:
-    """Score a predictor on a folder.
+    predict: Predictor,
+    folder: str | Path,
+    every: dict[str, int] | None = None,
+    *,
+    edges: bool = True,
+) -> dict[str, Score]:
+    """Score a relative predictor on a folder.
 
     Args:
         predict: maps a photograph to relative disparity of the same size.
         folder: in the format above.
         every: take only every n-th sample of the named sets (for a quick look while training).
+        edges: also compute the boundary figures.
 
     Returns:
         The mean score per set, and under `"mean"` the mean over sets.
     """
-    scores: dict[str, list[RelativeScore]] = defaultdict(list)
+    scores: dict[str, list[Score]] = defaultdict(list)
     seen: dict[str, int] = defaultdict(int)
     for truth in read_rgbd(folder):
         seen[truth.group] += 1
         if (seen[truth.group] - 1) % (every or {}).get(truth.group, 1):
             continue
-        prediction = predict(truth.pixels)
-        scores[truth.group].append(relative_score(prediction, truth.disparity, truth.known))
-    table = {name: _mean(rows) for name, rows in scores.items()}
-    table["mean"] = _mean(list(table.values()))
+        depth = DepthMap(predict(truth.pixels), Kind.RELATIVE_DISPARITY)
+        scores[truth.group].append(score(depth, truth, Protocol(), edges=edges))
+    table = {name: mean_score(rows) for name, rows in scores.items()}
+    table["mean"] = mean_score(list(table.values()))
     return table
 
 
-def _mean(rows: list[RelativeScore]) -> RelativeScore:
-    return RelativeScore(
-        float(np.mean([row.spearman for row in rows])),
-        float(np.mean([row.abs_rel for row in rows])),
-        float(np.mean([row.delta1 for row in rows])),
+def mean_score(rows: list[Score]) -> Score:
+    """Average scores figure by figure, over those in which it is defined."""
+    return Score(
+        **{field.name: _mean([getattr(r, field.name) for r in rows]) for field in fields(Score)}
     )
+
+
+def _mean(values: list[float]) -> float:
+    defined = [value for value in values if not np.isnan(value)]
+    return float(np.mean(defined)) if defined else float("nan")
+
+
+BENCHMARK = Benchmark(
+    name="rgbd",
+    title="photographs with measured depth, several sets",
+    layout=("index.json", "<sample>/image.jpg", "<sample>/truth.npz  (depth or disparity)"),
+    source="any; the format is that of sightline.files.rgbd",
+    items=items,
+    protocol=Protocol(),
+    average="sets",
+)

@@ -31,6 +31,10 @@ STOPPED = 128 + signal.SIGINT
 COMMANDS = (
     ("depth", "sightline.cli.depth:depth", "Depth of pictures, folders and videos."),
     ("view", "sightline.cli.view:view", "Make a page of results to look at in a browser."),
+    ("scenes", "sightline.cli.scenes:app", "Make synthetic pictures with exact depth."),
+    ("label", "sightline.cli.label:label", "Label pictures with a teacher, for a student."),
+    ("train", "sightline.cli.train:app", "Train a teacher, a student or a metric model."),
+    ("bench", "sightline.cli.bench:bench", "Score a model on a benchmark, protocol included."),
     ("models", "sightline.cli.models:app", "List models, fetch them, show their licences."),
     ("demo", "sightline.cli.demo:demo", "Try it on a photograph that comes with the package."),
 )

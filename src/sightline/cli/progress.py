@@ -32,14 +32,14 @@ class _Rate(ProgressColumn):
 class Display:
     """The bar of one batch."""
 
-    def __init__(self, bar: Progress, total: int) -> None:
-        self._bar, self._total = bar, total
-        self._task = bar.add_task("depth", total=total)
+    def __init__(self, bar: Progress, total: int, what: str) -> None:
+        self._bar, self._total, self._what = bar, total, what
+        self._task = bar.add_task(what, total=total)
 
     def advance(self) -> None:
         """One more file is done."""
         if self._total > 1:
-            self._bar.update(self._task, advance=1, description="depth")
+            self._bar.update(self._task, advance=1, description=self._what)
 
     def frame(self, done: int, total: int | None) -> None:
         """So many frames of the present video are done; a video alone has the bar to itself."""
@@ -50,8 +50,8 @@ class Display:
 
 
 @contextmanager
-def progress(total: int) -> Iterator[Display]:
-    """Show a bar for `total` files while the block runs."""
+def progress(total: int, what: str = "depth") -> Iterator[Display]:
+    """Show a bar for `total` files while the block runs, with a word for what is being made."""
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -63,4 +63,4 @@ def progress(total: int) -> Iterator[Display]:
         disable=not sys.stderr.isatty(),
     )
     with bar:
-        yield Display(bar, total)
+        yield Display(bar, total, what)

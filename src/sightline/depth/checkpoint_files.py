@@ -1,4 +1,4 @@
-"""Read the tensors out of a torch checkpoint or a safetensors file, safely.
+"""Read the tensors out of a torch checkpoint, a safetensors file or an ONNX file of ours, safely.
 
 Pickles are opened with `weights_only`: one that holds code is refused, never run.
 """
@@ -20,6 +20,7 @@ from torch import Tensor
 
 from sightline.depth.checkpoint_names import strip_wrappers
 from sightline.depth.file_kinds import FileKind, file_kind, safetensors_header
+from sightline.depth.onnx_weights import read_weights
 from sightline.errors import InputError
 
 #: Under which key training scripts keep the weights, the likeliest first.
@@ -45,7 +46,7 @@ class Tensors:
 
     Attributes:
         state: names, without the prefixes of wrappers, to tensors.
-        metadata: the text notes of a safetensors header.
+        metadata: the text notes of a safetensors header or an ONNX file.
         beside: names of what lay beside nested weights: `optimizer`, `previous_best` …
     """
 
@@ -55,7 +56,7 @@ class Tensors:
 
 
 def read_tensors(path: str | Path) -> Tensors:
-    """Read a `.pth`, `.pt`, `.bin` or `.safetensors` file, told apart by content.
+    """Read a `.pth`, `.pt`, `.bin`, `.safetensors` or our own `.onnx` file, told apart by content.
 
     Tensors of a torch file are mapped from disk: copy them before the file may change.
     """
@@ -65,6 +66,8 @@ def read_tensors(path: str | Path) -> Tensors:
         return _read_safetensors(path)
     if kind is FileKind.TORCH:
         return _unwrap(_read_torch(path), path)
+    if kind is FileKind.ONNX and (found := read_weights(path)) is not None:
+        return Tensors(*found)
     raise InputError(
         f"an {'ONNX' if kind is FileKind.ONNX else 'OpenVINO'} model, which torch cannot read",
         path=path,

@@ -1,4 +1,4 @@
-"""Load depth networks: official `.pth`, Hugging Face `-hf` safetensors, and our own safetensors.
+"""Load depth networks: official `.pth`, Hugging Face `-hf` safetensors, our own safetensors and ONNX.
 
 What a file is, is found by content. Two things the tensors of an official file do not tell, because
 they are the same in both cases:
@@ -61,7 +61,8 @@ def read_checkpoint(
     """Read a checkpoint and work out what network it is for.
 
     Args:
-        path: `.pth`, `.pt`, `.bin` or `.safetensors`; the content counts, not the suffix.
+        path: `.pth`, `.pt`, `.bin`, `.safetensors`, or `.onnx` as `export_onnx` writes it; the
+            content counts, not the suffix.
         spec: what the network is, when the caller knows; overrides what the file suggests.
         kind: only whether it is relative or metric, when the caller knows that.
         max_depth: of a metric network, in [m]; implies `kind`.

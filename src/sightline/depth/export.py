@@ -2,7 +2,9 @@
 
 * Input `image` (N, 3, H, W) float32, normalised; output `depth` (N, H, W) float32. N, H and W are truly
   dynamic; H and W are multiples of the spec's.
-* The file carries its `ModelSpec` in the metadata properties, so it describes itself.
+* The file carries its `ModelSpec` in the metadata properties, so it describes itself; and beside it
+  where each parameter is, so that torch can read it, too (`onnx_weights`).
+* Batch norms stay as they are: OpenVINO merges them when it loads the file, and training needs them.
 * `half` stores matrices and kernels as float16 followed by a cast: half the bytes, computed in float32.
 * The same weights give the same bytes: what an exporter notes about the machine (its version, source
   paths) is taken out.
@@ -18,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sightline.depth.onnx_weights import HALF_SUFFIX, WEIGHTS_KEY, weight_map
 from sightline.depth.spec import SPEC_KEY, ModelSpec
 from sightline.errors import InputError
 from sightline.files.atomic import write_bytes
@@ -61,12 +64,17 @@ def export_onnx(
             path=path,
             remedy="store them as float16" if half is False else "use the torch engine",
         )
-    model = _trace(_merged(network), spec)
+    merged = _merged(network)
+    model = _trace(merged, spec)
     _forget_machine(model)
+    notes = {SPEC_KEY: spec.to_json()}
+    if spec.architecture != "other":  # of which torch has no network to read them into
+        notes[WEIGHTS_KEY] = weight_map(model, merged.state_dict())
     if half:
         _halve(model)
-    entry = model.metadata_props.add()
-    entry.key, entry.value = SPEC_KEY, spec.to_json()
+    for key, value in notes.items():
+        entry = model.metadata_props.add()
+        entry.key, entry.value = key, value
     write_bytes(path, model.SerializeToString(deterministic=True))
 
 
@@ -98,6 +106,8 @@ def _trace(network: nn.Module, spec: ModelSpec) -> Any:
             warnings.filterwarnings("ignore", category=DeprecationWarning, module="sightline|torch")
             # The constants of a padding's shape are computed at run time instead: no matter.
             warnings.filterwarnings("ignore", message="Constant folding", category=UserWarning)
+            # Parameters might not come through as they are: `weight_map` would find out.
+            warnings.filterwarnings("ignore", message="It is recommended that constant folding")
             written = Path(folder) / "traced.onnx"
             torch.onnx.export(
                 network,
@@ -107,6 +117,8 @@ def _trace(network: nn.Module, spec: ModelSpec) -> Any:
                 # about them symbolically. Both give a graph that runs equally fast at any size, but
                 # this one takes a second for a ViT-S and the other fifteen.
                 dynamo=False,
+                # As it is, that is in eval mode; the exporter's own would merge the batch norms.
+                training=torch.onnx.TrainingMode.PRESERVE,
                 opset_version=OPSET,
                 input_names=[INPUT_NAME],
                 output_names=[OUTPUT_NAME],
@@ -145,10 +157,10 @@ def _halve(model: Any) -> None:
         if values.size < HALF_FROM or np.abs(values).max() > np.finfo(np.float16).max:
             continue
         name = tensor.name
-        tensor.CopyFrom(numpy_helper.from_array(values.astype(np.float16), f"{name}.half"))
+        tensor.CopyFrom(numpy_helper.from_array(values.astype(np.float16), name + HALF_SUFFIX))
         casts.append(
             helper.make_node(
-                "Cast", [f"{name}.half"], [name], name=f"{name}.cast", to=TensorProto.FLOAT
+                "Cast", [tensor.name], [name], name=f"{name}.cast", to=TensorProto.FLOAT
             )
         )
     nodes = [*casts, *model.graph.node]

@@ -48,17 +48,23 @@ class Truth:
 
 def read_rgbd(folder: str | Path) -> Iterator[Truth]:
     """Iterate over the samples that `index.json` lists."""
-    folder = Path(folder)
-    for row in _index(folder / "index.json"):
-        yield _sample(folder / row["sample"], row["set"], dense=row["kind"] == "dense")
+    for row in list_rgbd(folder):
+        yield read_sample(folder, row)
 
 
-def _index(path: Path) -> list[dict[str, str]]:
+def list_rgbd(folder: str | Path) -> list[dict[str, str]]:
+    """Return `sample`, `set` and `kind` of every sample that `index.json` lists; none is read."""
+    path = Path(folder) / "index.json"
     try:
         rows = json.loads(read_bytes(path, limit=_MAX_INDEX, what="list of samples"))
         return [{key: str(row.get(key, "")) for key in ("sample", "set", "kind")} for row in rows]
     except (ValueError, AttributeError, TypeError, RecursionError) as error:
         raise InputError("is not a list of samples", path=path, remedy=GET_AGAIN) from error
+
+
+def read_sample(folder: str | Path, row: dict[str, str]) -> Truth:
+    """Read one sample, `row` being its entry of `list_rgbd`."""
+    return _sample(Path(folder) / row["sample"], row["set"], dense=row["kind"] == "dense")
 
 
 def _sample(folder: Path, group: str, *, dense: bool) -> Truth:

@@ -1,48 +1,24 @@
-"""A scene and a camera to a picture with exact depth: rasterise, then shade only what is seen."""
+"""A world and a camera to a picture with exact depth: rasterise, then shade only what is seen."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.scenes.meshes import Mesh
-from sightline.scenes.textures import Name, texture
-from sightline.types import Camera, DepthMap, FloatArray, Kind
+from sightline.errors import InputError
+from sightline.rasterise import nearest_faces
+from sightline.scenes.light import Shadows, lamp_shadows, no_shadows, sun_shadows
+from sightline.scenes.occlusion import ambient_occlusion
+from sightline.scenes.photos import PhotoTextures, no_photos
+from sightline.scenes.shade import Eye, Scene, lights, shade, surfaces
+from sightline.scenes.sky import dome
+from sightline.scenes.world import World
+from sightline.types import BoolArray, Camera, DepthMap, FloatArray, Kind
 
-if TYPE_CHECKING:
-    from sightline.rasterise import Raster
-
-#: Light that comes from everywhere, as a share of a lamp's at one metre.
-AMBIENT = 0.32
-
-
-@dataclass(frozen=True, slots=True)
-class Material:
-    """A texture with its own seed and colour (linear RGB, 0 to 1)."""
-
-    texture: Name
-    tint: tuple[float, float, float]
-    seed: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Scene:
-    """What there is to see.
-
-    Attributes:
-        mesh: in the world frame (x right, y down, z forward), [m].
-        materials: named by number in `mesh.material`.
-        lamps: (L, 3) positions of the lamps in the world, [m].
-        lamp_power: (L,) brightness of a white surface one metre away.
-    """
-
-    mesh: Mesh
-    materials: tuple[Material, ...]
-    lamps: NDArray[np.float64]
-    lamp_power: NDArray[np.float64]
+#: Nothing nearer than this is seen, [m].
+NEAR = 0.02
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,12 +28,19 @@ class Frame:
     Attributes:
         pixels: (H, W, 3) uint8 RGB.
         depth: metres along the optical axis, exact at pixel centres; not valid where nothing is seen.
+            Of glass and mirrors it is the surface's own.
         pose: (4, 4) camera to world.
+        instance: (H, W) int32; 0 for background and sky, else 1 + place in `kinds`.
+        kinds: name of each instance, seen or not.
+        sky: (H, W) bool; True where the sky is seen: known to be infinitely far.
     """
 
     pixels: NDArray[np.uint8]
     depth: DepthMap
     pose: NDArray[np.float64]
+    instance: NDArray[np.int32]
+    kinds: tuple[str, ...]
+    sky: BoolArray
 
     @property
     def camera(self) -> Camera:
@@ -66,70 +49,122 @@ class Frame:
             raise ValueError("a rendered frame always has a camera")
         return self.depth.camera
 
+    @property
+    def disparity(self) -> FloatArray:
+        """(H, W) float32 one over depth in [1/m]: 0 in the sky, and where nothing is known."""
+        safe = np.where(self.depth.valid, self.depth.values, np.float32(1))
+        return np.where(self.depth.valid, 1 / safe, np.float32(0)).astype(np.float32)
+
 
 def render(
-    scene: Scene, camera: Camera, pose: NDArray[np.float64], *, supersample: int = 2
+    world: World,
+    camera: Camera,
+    pose: NDArray[np.float64],
+    *,
+    supersample: int = 2,
+    shadows: bool = True,
+    textures: PhotoTextures | None = None,
+    exposure: float | None = None,
 ) -> Frame:
     """Render one picture.
 
     Args:
-        scene: the world.
+        world: what there is to see.
         camera: lens and picture size.
         pose: (4, 4) camera to world, rotation and translation in [m].
-        supersample: colour is the mean of this many samples squared per pixel; depth is never
-            averaged, since a mean of front and back lies on neither.
+        supersample: edges are smoothed over this many samples squared per pixel; depth and instances
+            are never averaged, since a mean of front and back lies on neither.
+        shadows: cast shadows from the sun or the first lamp.
+        textures: pictures for materials with the pattern `photo`; without them these get another.
+        exposure: factor on the light before it becomes 8 bits; None measures it as a camera does.
     """
-    from sightline.rasterise import rasterise
-
-    mesh = scene.mesh
-    seen_from = (mesh.vertices - pose[:3, 3]) @ pose[:3, :3]
-    exact = rasterise(seen_from, mesh.faces, camera, near=0.02)
-    depth = DepthMap(
-        exact.depth, Kind.METRIC_DEPTH, exact.filled, camera, source="sightline.scenes"
+    if supersample < 1:
+        raise InputError(f"a picture needs at least one sample per pixel, got {supersample}")
+    points = (world.vertices - pose[:3, 3]) @ pose[:3, :3]
+    nearness, face = nearest_faces(points, world.faces, camera, near=NEAR)
+    filled = face >= 0
+    depth = np.zeros(face.shape, np.float32)
+    np.divide(1.0, nearness, out=depth, where=filled, casting="same_kind")
+    light = np.zeros((*face.shape, 3), np.float32)
+    scene = Scene(
+        surfaces(world, points, len(textures) if textures else 0),
+        lights(world.light),
+        _shadows(world, camera, pose, depth) if shadows else no_shadows(),
+        ambient_occlusion(nearness, face, points, world.faces, camera),
+        dome(world.sky, world.light),
+        textures.sheets if textures else no_photos(),
+        np.zeros((0, 0, 0, 3), np.float32),
     )
-    width, height = camera.width * supersample, camera.height * supersample
-    fine = exact
-    if supersample > 1:
-        fine = rasterise(seen_from, mesh.faces, camera.resized(width, height), near=0.02)
-    light = np.zeros((height, width, 3), np.float32)
-    light[fine.filled] = _shade(scene, fine, pose[:3, 3])
-    blocks = light.reshape(camera.height, supersample, camera.width, supersample, 3)
-    return Frame(_to_srgb(blocks.mean((1, 3))), depth, pose)
+    lens = (camera.K[0, 0], camera.K[1, 1], camera.K[0, 2], camera.K[1, 2])
+    eye = Eye(lens, np.ascontiguousarray(pose[:3, :3]), np.ascontiguousarray(pose[:3, 3]))
+    seen, glass = _samples(world, points, camera, supersample, scene.surfaces.table[:, -1] > 0)
+    shade(seen, glass, eye, scene, light)
+    instance = np.where(filled, world.instance[face], np.int32(0))
+    return Frame(
+        to_srgb(light * np.float32(metered(light) if exposure is None else exposure)),
+        DepthMap(depth, Kind.METRIC_DEPTH, filled, camera, source="sightline.scenes"),
+        pose,
+        instance,
+        world.kinds,
+        ~filled & (world.sky is not None),
+    )
 
 
-def _shade(scene: Scene, raster: Raster, eye: NDArray[np.float64]) -> FloatArray:
-    """(N, 3) linear light of the N filled pixels: albedo × (ambient + Lambert of every lamp)."""
-    from sightline.rasterise import interpolate
-
-    mesh, filled = scene.mesh, raster.filled
-    attributes = np.concatenate([mesh.vertices, mesh.uv], axis=1)
-    spread = interpolate(raster, mesh.faces, attributes)[filled]
-    place, uv = spread[:, :3], spread[:, 3:]
-    face = raster.face[filled]
-    normal = mesh.normals().astype(np.float32)[face]
-    away = ((eye.astype(np.float32) - place) * normal).sum(1) < 0
-    normal[away] *= -1
-    material = mesh.material[face]
-    albedo = np.zeros_like(place)
-    for number in np.unique(material):
-        own, at = scene.materials[number], material == number
-        albedo[at] = texture(
-            own.texture, uv[at, 0], uv[at, 1], seed=own.seed, tint=np.array(own.tint, np.float32)
-        )
-    received = np.full(len(place), AMBIENT, np.float32)
-    for lamp, power in zip(scene.lamps, scene.lamp_power, strict=True):
-        to_lamp = lamp.astype(np.float32) - place
-        squared = (to_lamp * to_lamp).sum(1)
-        slant = np.clip((to_lamp * normal).sum(1), 0, None) / np.sqrt(squared)
-        # A lamp of some size: without the 0.5 m² a wall right beside it would burn out.
-        received += np.float32(power) * slant / (squared + np.float32(0.5))
-    return np.asarray(albedo * received[:, None], np.float32)
+def _samples(
+    world: World, points: NDArray[np.float64], camera: Camera, supersample: int, clear: BoolArray
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Face seen at each of supersample² places per pixel: opaque ones, and clear ones before them."""
+    fine = camera.resized(camera.width * supersample, camera.height * supersample)
+    see_through = clear[world.material]
+    if not see_through.any():
+        return nearest_faces(points, world.faces, fine, near=NEAR)[1], np.zeros((0, 0), np.int32)
+    opaque, panes = (np.flatnonzero(x).astype(np.int32) for x in (~see_through, see_through))
+    nearness, seen = nearest_faces(points, world.faces[opaque], fine, near=NEAR)
+    _, glass = nearest_faces(points, world.faces[panes], fine, near=NEAR, behind=nearness)
+    return (
+        np.where(seen >= 0, np.append(opaque, -1)[seen], -1).astype(np.int32),
+        np.where(glass >= 0, np.append(panes, -1)[glass], -1).astype(np.int32),
+    )
 
 
-def _to_srgb(linear: FloatArray) -> NDArray[np.uint8]:
+def _shadows(world: World, camera: Camera, pose: NDArray[np.float64], depth: FloatArray) -> Shadows:
+    """Shadow map of the sun, else of the first lamp, over what is seen."""
+    light = world.light
+    if light.to_sun is None and len(light.lamps) == 0:
+        return no_shadows()
+    stops = np.array([m.clear < 0.3 and m.glow <= 0 for m in world.materials])
+    casters = world.faces[stops[world.material]]
+    rows, columns = np.nonzero(depth[1::3, 1::3] > 0)
+    rows, columns = 3 * rows + 1, 3 * columns + 1
+    z = depth[rows, columns].astype(np.float64)
+    inverse = np.linalg.inv(camera.K)
+    rays = np.stack([columns, rows, np.ones(len(rows))], -1) @ inverse.T
+    receivers = (rays * z[:, None]) @ pose[:3, :3].T + pose[:3, 3]
+    if light.to_sun is not None:
+        return sun_shadows(world.vertices, casters, light.to_sun, receivers, z)
+    return lamp_shadows(world.vertices, casters, light.lamps[0], receivers)
+
+
+def metered(light: FloatArray) -> float:
+    """Exposure a camera would choose for (H, W, 3) linear light: most of the way to a mid grey.
+
+    Bright pictures stay brighter and dark ones darker than grey, and highlights are held.
+    """
+    luminance = light.reshape(-1, 3) @ np.array([0.2126, 0.7152, 0.0722], np.float32)
+    level = float(np.exp(np.log(luminance + 1e-3).mean()))
+    bright = float(np.quantile(luminance, 0.92))
+    return float(np.clip(min((0.3 / level) ** 0.75, 1.1 / max(bright, 1e-3)), 0.05, 6.0))
+
+
+def to_srgb(linear: FloatArray) -> NDArray[np.uint8]:
     """Linear light to 8-bit sRGB, highlights rolled off rather than cut."""
-    soft = linear / (1 + np.clip(linear - 0.7, 0, None))
-    curve = np.where(
-        soft <= 0.0031308, 12.92 * soft, 1.055 * np.power(np.maximum(soft, 1e-8), 1 / 2.4) - 0.055
-    )
-    return np.asarray(np.clip(curve * 255 + 0.5, 0, 255), np.uint8)
+    over = np.maximum(linear - np.float32(0.7), 0)
+    soft = np.minimum(linear - over + over / (1 + over / np.float32(0.3)), 1)
+    codes = _TO_SRGB[(soft * np.float32(4095) + np.float32(0.5)).astype(np.int32)]
+    return np.asarray(codes, np.uint8)
+
+
+_TONE = np.linspace(0.0, 1.0, 4096)
+_TO_SRGB = (
+    np.where(_TONE <= 0.0031308, 12.92 * _TONE, 1.055 * _TONE ** (1 / 2.4) - 0.055) * 255 + 0.5
+).astype(np.uint8)

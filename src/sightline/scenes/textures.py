@@ -1,104 +1,243 @@
-"""Procedural textures: pure functions of the place on a surface, without stored pictures.
+"""Procedural patterns: pure functions of the place on a surface, without stored pictures.
 
-Each takes (N,) coordinates u and v in [m] and a seed, and gives (N, 3) albedo, linear, 0 to 1.
+What one unit (`Material.scale`, in [m]) is:
+
+* plain, noise, plaster, skin: a wave of the variation;
+* planks: width of a board, which runs along u; brick: length of a brick; tiles, checker: side of one;
+* stripes: one light and one dark stripe, along v; cloth: a fold (some are checked);
+* marble: distance of the veins; bark: width of a ridge, which runs along v;
+* grass, leaves, asphalt, water: a clump, patch or wave; facade: one window with its share of wall;
+* print: one sheet with blocks and lines of writing; photo: width of the picture.
+
+`tint` is the main colour, `second` the other: mortar, grout, dark squares, veins, window panes, ink.
+Every pattern takes the pixel's footprint and fades what is finer.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, get_args
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-Values = NDArray[np.float32]
-Name = Literal["plaster", "checker", "brick", "planks", "cloth"]
+from sightline.scenes.noise import (
+    band,
+    fractal_noise,
+    joint,
+    lattice,
+    resolved,
+    smooth,
+    value_noise,
+)
+from sightline.scenes.world import Material, Pattern
+
+#: Number of each pattern for the kernels, in the order of `Pattern`.
+CODES: dict[str, int] = {name: code for code, name in enumerate(get_args(Pattern))}
+
+# The same as plain constants: numba freezes whole numbers of a module, not dictionaries.
+PLAIN, NOISE, PLASTER, PLANKS, BRICK, TILES, CHECKER, STRIPES, CLOTH, MARBLE = range(10)
+GRASS, ASPHALT, BARK, LEAVES, FACADE, WATER, SKIN, PRINT, PHOTO = range(10, 19)
+
+#: What a photo is replaced by when there is no folder of pictures.
+_INSTEAD_OF_PHOTO = ("print", "noise", "marble", "plaster", "stripes")
 
 
-def texture(name: Name, u: NDArray[Any], v: NDArray[Any], *, seed: int, tint: Values) -> Values:
-    """(N, 3) albedo of the named texture; `tint` (3,) is its main colour."""
-    x, y = np.asarray(u, np.float32), np.asarray(v, np.float32)
-    shade = {
-        "plaster": _plaster,
-        "checker": _checker,
-        "brick": _brick,
-        "planks": _planks,
-        "cloth": _cloth,
-    }[name](x, y, seed)
-    return np.clip(shade[:, None] * np.asarray(tint, np.float32), 0.0, 1.0).astype(np.float32)
+def effective(pattern: Pattern, photo: int, pictures: int) -> int:
+    """Code of a pattern; `photo` becomes another one where there are no pictures to take it from."""
+    if pattern == "photo" and not pictures:
+        return CODES[_INSTEAD_OF_PHOTO[photo % len(_INSTEAD_OF_PHOTO)]]
+    return CODES[pattern]
 
 
-def value_noise(x: Values, y: Values, seed: int) -> Values:
-    """Smooth noise in 0–1 with features about one unit across (random values on a lattice, blended)."""
+def colours(
+    material: Material, u: NDArray[Any], v: NDArray[Any], *, width: float = 0.0
+) -> NDArray[np.float64]:
+    """Look at a pattern without a scene.
+
+    Args:
+        material: its pattern (a photo is replaced by another), colours, scale and seed count.
+        u: (N,) places along the surface, [m].
+        v: (N,) places across, [m].
+        width: footprint of a pixel on the surface, [m]; finer detail is averaged out.
+
+    Returns:
+        (N, 3) albedo, linear RGB, 0 to 1.
+    """
+    code = effective(material.pattern, material.photo, 0)
+    result = np.empty((len(u), 3))
+    places = np.stack([u, v], -1) / material.scale
+    both = np.array([material.tint, material.second], np.float64)
+    _colours(code, places, width / material.scale, material.seed, both, result)
+    return result
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _colours(code: int, places: Any, width: float, seed: int, both: Any, result: Any) -> None:
+    for n in range(len(places)):
+        mix, shade, _ = pattern(code, places[n, 0], places[n, 1], width, seed)
+        for c in range(3):
+            mixed = both[0, c] + mix * (both[1, c] - both[0, c])
+            result[n, c] = min(max(mixed * shade, 0.0), 1.0)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def pattern(code: int, x: float, y: float, width: float, seed: Any) -> tuple[float, float, float]:
+    """Evaluate a pattern at a place in its own units.
+
+    Returns:
+        How much of the second colour, 0 to 1; how bright, about 1; and which share glows, for `facade`
+        the lit windows, else 1.
+    """
+    if code == PLAIN:
+        return 0.0, 0.97 + 0.06 * fractal_noise(x, y, seed, 2, width), 1.0
+    if code == NOISE:
+        return smooth(0.25, 0.75, fractal_noise(x, y, seed, 5, width)), 1.0, 1.0
+    if code == PLASTER:
+        rough = fractal_noise(8.0 * x, 8.0 * y, seed, 3, 8.0 * width)
+        stain = smooth(0.5, 0.9, fractal_noise(x, y, seed + 7, 3, width))
+        return 0.25 * stain, 0.85 + 0.3 * rough, 1.0
+    if code == PLANKS:
+        return _planks(x, y, width, seed)
+    if code == BRICK:
+        return _brick(x, y, width, seed)
+    if code == TILES:
+        return _tiles(x, y, width, seed)
+    if code == CHECKER:
+        return _checker(x, y, width, seed)
+    if code == STRIPES:
+        return band(x, 0.25, 0.75, width), 0.95 + 0.1 * value_noise(x, y, seed), 1.0
+    if code == CLOTH:
+        return _cloth(x, y, width, seed)
+    if code == MARBLE:
+        bend = fractal_noise(x, y, seed, 4, width) - 0.5
+        vein = abs(np.sin(np.pi * (x + 0.4 * y + 3.0 * bend)))
+        keep = resolved(width)
+        return keep * (1.0 - smooth(0.0, 0.35, vein)) + (1.0 - keep) * 0.2, 0.9 + 0.3 * bend, 1.0
+    if code == GRASS:
+        blade = fractal_noise(14.0 * x, 9.0 * y, seed, 3, 14.0 * width)
+        patch = fractal_noise(x, y, seed + 3, 3, width)
+        return smooth(0.35, 0.75, patch), 0.35 + 1.3 * blade, 1.0
+    if code == ASPHALT:
+        return _asphalt(x, y, width, seed)
+    if code == BARK:
+        ridge = fractal_noise(x, 0.15 * y, seed, 4, width)
+        crack = 1.0 - smooth(0.0, 0.16, abs(ridge - 0.5))
+        return 0.8 * crack, 0.6 + 0.8 * fractal_noise(3.0 * x, y, seed + 5, 2, 3.0 * width), 1.0
+    if code == LEAVES:
+        spot = fractal_noise(3.0 * x, 3.0 * y, seed, 3, 3.0 * width)
+        return smooth(0.35, 0.7, spot), 0.7 + 0.6 * value_noise(9.0 * x, 9.0 * y, seed + 2), 1.0
+    if code == FACADE:
+        return _facade(x, y, width, seed)
+    if code == WATER:
+        return fractal_noise(0.3 * x, 0.3 * y, seed, 3, 0.3 * width), 1.0, 1.0
+    if code == SKIN:
+        blush = fractal_noise(x, y, seed, 4, width)
+        return 0.3 * smooth(0.45, 0.9, blush), 0.92 + 0.16 * blush, 1.0
+    return _print(x, y, width, seed)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _planks(x: float, y: float, width: float, seed: Any) -> tuple[float, float, float]:
+    """Boards side by side, of some eight widths in length, with grain along them."""
+    board = np.floor(y)
+    along = x / 8.0 + lattice(board, 1, seed)
+    tone = lattice(board, np.floor(along), seed + 2)
+    grain = fractal_noise(0.7 * x + 17.0 * board, 9.0 * y, seed + 3, 3, 5.0 * width)
+    gap = max(joint(y, 0.03, width), joint(along, 0.004, width / 8.0))
+    shade = 0.72 + 0.3 * (0.5 + resolved(width) * (tone - 0.5)) + 0.4 * (grain - 0.5)
+    return 0.35 * smooth(0.45, 0.8, grain), (shade + 0.12) * (1.0 - 0.6 * gap), 1.0
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _brick(x: float, y: float, width: float, seed: Any) -> tuple[float, float, float]:
+    """Courses of a third of a brick's length; every other one shifted by half a brick."""
+    course = 3.1 * y
+    row = np.floor(course)
+    along = x + 0.5 * (row - 2.0 * np.floor(row / 2.0))
+    tone = 0.5 + resolved(2.0 * width) * (lattice(np.floor(along), row, seed) - 0.5)
+    mortar = max(joint(along, 0.022, width), joint(course, 0.07, 3.1 * width))
+    rough = fractal_noise(9.0 * x, 9.0 * y, seed + 5, 3, 9.0 * width)
+    return mortar, (0.62 + 0.45 * tone) * (0.8 + 0.4 * rough) + 0.2 * mortar, 1.0
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _tiles(x: float, y: float, width: float, seed: Any) -> tuple[float, float, float]:
+    """Squares that differ a little, with grout between."""
+    tone = 0.5 + resolved(width) * (lattice(np.floor(x), np.floor(y), seed) - 0.5)
+    grout = max(joint(x, 0.02, width), joint(y, 0.02, width))
+    cloud = fractal_noise(2.0 * x, 2.0 * y, seed + 9, 3, 2.0 * width)
+    return grout, 0.82 + 0.14 * tone + 0.2 * cloud, 1.0
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _checker(x: float, y: float, width: float, seed: Any) -> tuple[float, float, float]:
+    """Squares of both colours in turn."""
+    keep = resolved(width)
+    column, row = band(0.5 * x, 0.0, 0.5, 0.5 * width), band(0.5 * y, 0.0, 0.5, 0.5 * width)
+    dark = column + row - 2.0 * column * row
+    tone = fractal_noise(2.0 * x, 2.0 * y, seed, 3, 2.0 * width)
+    return keep * dark + (1.0 - keep) * 0.5, 0.85 + 0.3 * tone, 1.0
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _cloth(x: float, y: float, width: float, seed: Any) -> tuple[float, float, float]:
+    """Fine weave over soft folds; every third cloth is checked in the second colour."""
+    keep = resolved(12.0 * width)
+    weave = keep * (np.sin(75.0 * x) + np.sin(75.0 * y)) if keep > 0.0 else 0.0
+    fold = fractal_noise(x, y, seed, 3, width)
+    check = 0.0
+    if lattice(3, 5, seed) < 0.33:
+        across = band(3.0 * x, 0.1, 0.35 + 0.3 * lattice(1, 1, seed), 3.0 * width)
+        along = band(3.0 * y, 0.1, 0.35 + 0.3 * lattice(2, 1, seed), 3.0 * width)
+        check = 0.5 * (across + along)
+    return check, 0.75 + 0.5 * fold + 0.05 * weave, 1.0
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _asphalt(x: float, y: float, width: float, seed: Any) -> tuple[float, float, float]:
+    """Speckle, darker patches, and cracks."""
+    speckle = fractal_noise(40.0 * x, 40.0 * y, seed, 2, 40.0 * width)
+    patch = fractal_noise(x, y, seed + 3, 4, width)
+    crack = 1.0 - smooth(0.0, 0.012 + width, abs(fractal_noise(x, y, seed + 8, 4, width) - 0.5))
+    shade = 0.55 + 0.5 * speckle + 0.4 * patch
+    return 0.5 * smooth(0.5, 0.8, patch), shade * (1.0 - 0.35 * crack * resolved(4.0 * width)), 1.0
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _facade(x: float, y: float, width: float, seed: Any) -> tuple[float, float, float]:
+    """A wall with a window in every cell: frame, cross bar, sill; some windows are lit."""
+    wide, high = 0.2 + 0.2 * lattice(1, 2, seed), 0.22 + 0.2 * lattice(2, 2, seed)
+    hole = band(x, 0.5 - wide, 0.5 + wide, width) * band(y, 0.5 - high, 0.5 + high, width)
+    inner = band(x, 0.53 - wide, 0.47 + wide, width) * band(y, 0.53 - high, 0.47 + high, width)
+    bars = joint(x + 0.5, 0.012, width) if lattice(3, 2, seed) < 0.6 else 0.0
+    pane = inner * (1.0 - bars)
+    wall = 0.8 + 0.3 * fractal_noise(3.0 * x, 3.0 * y, seed + 4, 4, 3.0 * width)
+    tone = lattice(np.floor(x), np.floor(y), seed + 6)
+    lit = 1.0 if tone < 0.35 else 0.0
+    keep = resolved(width)
+    shade = wall * (1.0 - hole) + (hole - pane) * 1.25 + pane * (0.5 + keep * (1.2 * tone - 0.5))
+    return pane, shade, pane * (keep * lit + (1.0 - keep) * 0.35)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _print(x: float, y: float, width: float, seed: Any) -> tuple[float, float, float]:
+    """A sheet with coloured blocks, a heading and lines of writing: posters, packets, signs."""
     column, row = np.floor(x), np.floor(y)
+    sheet = seed + 31 * np.int64(column) + 57 * np.int64(row)
     fx, fy = x - column, y - row
-    fx, fy = fx * fx * (3 - 2 * fx), fy * fy * (3 - 2 * fy)
-    i, j = column.astype(np.int64), row.astype(np.int64)
-    top = _hash(i, j, seed) * (1 - fx) + _hash(i + 1, j, seed) * fx
-    bottom = _hash(i, j + 1, seed) * (1 - fx) + _hash(i + 1, j + 1, seed) * fx
-    return np.asarray(top * (1 - fy) + bottom * fy, np.float32)
-
-
-def fractal_noise(x: Values, y: Values, seed: int, octaves: int = 4) -> Values:
-    """Noise in 0–1 with detail at `octaves` scales, each half the size and half the height."""
-    total = np.zeros_like(x)
-    for octave in range(octaves):
-        total += value_noise(x * 2**octave, y * 2**octave, seed + octave) * np.float32(
-            0.5 ** (octave + 1)
-        )
-    return np.asarray(total / (1 - 0.5**octaves), np.float32)
-
-
-def _hash(i: NDArray[np.int64], j: NDArray[np.int64], seed: int) -> Values:
-    """Random number in 0–1 for a lattice point: a 32-bit integer mixer, the same on every machine."""
-    mixed = i.astype(np.uint32) * np.uint32(0x85EBCA6B) ^ j.astype(np.uint32) * np.uint32(
-        0xC2B2AE35
-    )
-    mixed ^= np.uint32((seed * 0x9E3779B1) & 0xFFFFFFFF)
-    for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
-        mixed ^= mixed >> np.uint32(shift)
-        mixed *= np.uint32(factor)
-    mixed ^= mixed >> np.uint32(16)
-    return (mixed >> np.uint32(8)).astype(np.float32) / np.float32(1 << 24)
-
-
-def _plaster(x: Values, y: Values, seed: int) -> Values:
-    return 0.78 + 0.3 * (fractal_noise(x * 3, y * 3, seed, 5) - 0.5)
-
-
-def _checker(x: Values, y: Values, seed: int) -> Values:
-    """Tiles of half a metre, each a little different, with grout between."""
-    i, j = np.floor(x * 2), np.floor(y * 2)
-    light = ((i + j) % 2).astype(np.float32)
-    tile = 0.35 + 0.5 * light + 0.1 * (_hash(i.astype(np.int64), j.astype(np.int64), seed) - 0.5)
-    return _joint(x * 2, y * 2, 0.02, tile) * (0.85 + 0.3 * fractal_noise(x * 4, y * 4, seed + 9))
-
-
-def _brick(x: Values, y: Values, seed: int) -> Values:
-    """Courses of 8 cm, bricks of 25 cm, every other course shifted by half a brick."""
-    row = np.floor(y / 0.08)
-    along = x / 0.25 + 0.5 * (row % 2)
-    tone = 0.45 + 0.4 * _hash(np.floor(along).astype(np.int64), row.astype(np.int64), seed)
-    return _joint(along, y / 0.08, 0.09, tone) * (
-        0.8 + 0.4 * fractal_noise(x * 12, y * 12, seed + 5, 3)
-    )
-
-
-def _planks(x: Values, y: Values, seed: int) -> Values:
-    """Boards of 15 cm with grain along them."""
-    board = np.floor(y / 0.15)
-    tone = 0.5 + 0.35 * _hash(board.astype(np.int64), 0 * board.astype(np.int64), seed)
-    grain = fractal_noise(x * 1.5 + board * 7, y * 40, seed + 3, 3)
-    return _joint(0 * x + np.float32(0.5), y / 0.15, 0.04, tone) * (0.75 + 0.5 * grain)
-
-
-def _cloth(x: Values, y: Values, seed: int) -> Values:
-    """Fine stripes both ways, as of a weave, over soft folds."""
-    weave = 0.06 * (np.sin(x * 90) + np.sin(y * 90))
-    return np.asarray(0.6 + weave + 0.5 * (fractal_noise(x * 2, y * 2, seed, 3) - 0.5), np.float32)
-
-
-def _joint(x: Values, y: Values, width: float, tone: Values) -> Values:
-    """`tone` with light joints of relative `width` where x or y come near a whole number."""
-    gap_x, gap_y = np.abs(x - np.round(x)), np.abs(y - np.round(y))
-    joint = (gap_x < width / 2) | (gap_y < width)
-    return np.where(joint, np.float32(0.7), tone)
+    ink, shade = 0.0, 0.95
+    for block in range(3):
+        left, top = 0.8 * lattice(block, 0, sheet), 0.8 * lattice(block, 1, sheet)
+        right = left + 0.15 + 0.5 * lattice(block, 2, sheet)
+        bottom = top + 0.1 + 0.4 * lattice(block, 3, sheet)
+        if left < fx < right and top < fy < bottom:
+            ink = lattice(block, 4, sheet)
+            shade = 0.5 + 0.7 * lattice(block, 5, sheet)
+    line = np.floor(24.0 * fy)
+    if 0.12 < fx < 0.88 and lattice(line, 9, sheet) < 0.4:
+        word = lattice(np.floor(30.0 * fx), line, sheet)
+        stroke = band(24.0 * fy, 0.2, 0.8, 24.0 * width) * (1.0 if word < 0.75 else 0.0)
+        ink += 0.85 * stroke * (1.0 - 2.0 * ink)
+    keep = resolved(6.0 * width)
+    return keep * ink + (1.0 - keep) * 0.35, shade, 1.0

@@ -204,3 +204,15 @@ def test_the_real_folders(shared_data):
     labelled = photo_items(shared_data / "photos", shared_data / "photo_labels" / "tcmonodepth")
     assert len(labelled) > 1000
     assert read_pair(labelled[7], 128).pseudo
+
+
+def test_pictures_that_share_a_stem_have_labels_by_full_name(tmp_path):
+    photos, labels = tmp_path / "photos", tmp_path / "labels"
+    for folder in (photos, labels):
+        folder.mkdir()
+    stem = next(s for s in "abcdefgh" if not any(is_held_out(s + e) for e in (".jpg", ".webp")))
+    for suffix, value in ((".jpg", 10), (".webp", 200)):
+        cv2.imwrite(str(photos / f"{stem}{suffix}"), COLOUR)
+        cv2.imwrite(str(labels / f"{stem}{suffix}.png"), np.full((40, 60), value, np.uint16))
+    items = photo_items(photos, labels)
+    assert [item.label.name for item in items] == [f"{stem}.jpg.png", f"{stem}.webp.png"]

@@ -2,8 +2,8 @@
 
 A file's content decides, not its suffix.
 
-* ONNX and OpenVINO models (`.onnx`, `.xml`) go to OpenVINO. Where torch is asked for, the safetensors
-  file of the same name beside them is taken; the embedded models have one.
+* ONNX and OpenVINO models (`.onnx`, `.xml`) go to OpenVINO. Where torch is asked for, it takes the
+  safetensors file of the same name beside them, or reads the weights out of an ONNX file of ours.
 * Torch weights (`.pth`, `.safetensors`) go to torch when there is a CUDA or Apple GPU, else they
   are exported to ONNX once, kept in the cache under their checksum, and run by OpenVINO. From then
   on they need no torch.
@@ -25,7 +25,7 @@ from typing import Literal
 from sightline.depth.engines.base import Engine, writable_cache
 from sightline.depth.engines.openvino import OpenVinoEngine, save_model
 from sightline.depth.engines.quiet_openvino import import_openvino
-from sightline.depth.file_kinds import is_graph
+from sightline.depth.file_kinds import FileKind, file_kind, is_graph
 from sightline.depth.spec import SPEC_KEY, ModelSpec
 from sightline.errors import InputError
 
@@ -60,7 +60,7 @@ def open_engine(
         The engine, and the description of its network.
     """
     if choose_engine(path, engine, device) == "torch":
-        return _open_torch(torch_twin(path) or path, device, spec)
+        return _open_torch(torch_source(path) or path, device, spec)
     place, compiled = device or "CPU", writable_cache("openvino")
     if is_graph(path):
         opened = OpenVinoEngine(path, threads, compiled, place)
@@ -85,7 +85,7 @@ def choose_engine(
         raise InputError(f"no engine {engine!r}", remedy="use auto, openvino or torch")
     graph = is_graph(path)
     gpu_of_torch = device is not None and device.lower().startswith(("cuda", "mps"))
-    if graph and (engine == "torch" or gpu_of_torch) and torch_twin(path) is None:
+    if graph and (engine == "torch" or gpu_of_torch) and torch_source(path) is None:
         raise InputError(
             f"is an OpenVINO or ONNX model, which {device or 'torch'} cannot run here",
             path=path,
@@ -102,10 +102,23 @@ def choose_engine(
     return "torch" if path.stat().st_size > ONNX_LIMIT else "openvino"
 
 
-def torch_twin(path: Path) -> Path | None:
-    """Return the safetensors file beside a graph, which holds the same weights for torch."""
+def torch_source(path: Path) -> Path | None:
+    """Return the file from which torch reads the weights of `path`; None if there is none.
+
+    Torch weights are their own source. A graph's is the safetensors file of the same name beside it,
+    which may hold them in full precision, else the graph itself if it is an ONNX file of ours.
+    """
+    if not is_graph(path):
+        return path
     twin = path.with_suffix(".safetensors")
-    return twin if is_graph(path) and twin.is_file() and not is_graph(twin) else None
+    if twin.is_file() and not is_graph(twin):
+        return twin
+    if file_kind(path) is not FileKind.ONNX:
+        return None
+    _need("onnx", path)
+    from sightline.depth.onnx_weights import carries_weights
+
+    return path if carries_weights(path) else None
 
 
 @contextmanager
@@ -148,7 +161,7 @@ def _export(path: Path, target: Path, spec: ModelSpec | None) -> Path:
 
     OpenVINO's own format, because a ViT-S opens in half the time that it takes as ONNX.
     """
-    _need_torch(path)
+    _need("torch", path)
     from sightline.depth.checkpoints import make_network, read_checkpoint
     from sightline.depth.export import export_onnx
 
@@ -164,7 +177,7 @@ def _export(path: Path, target: Path, spec: ModelSpec | None) -> Path:
 
 
 def _open_torch(path: Path, device: str | None, spec: ModelSpec | None) -> tuple[Engine, ModelSpec]:
-    _need_torch(path)
+    _need("torch", path)
     from sightline.depth.checkpoints import make_network, read_checkpoint
     from sightline.depth.engines.torch import TorchEngine, pick_device
 
@@ -173,10 +186,11 @@ def _open_torch(path: Path, device: str | None, spec: ModelSpec | None) -> tuple
     return TorchEngine(make_network(checkpoint), place), checkpoint.spec
 
 
-def _need_torch(path: Path) -> None:
-    if importlib.util.find_spec("torch") is None:
+def _need(package: str, path: Path) -> None:
+    """Say what to install where torch or onnx is missing; the `train` extra has both."""
+    if importlib.util.find_spec(package) is None:
         raise InputError(
-            "is a torch weight file, and torch is not installed",
+            f"can only be read by {package}, which is not installed",
             path=path,
             remedy="pip install 'sightline[train]'",
         )

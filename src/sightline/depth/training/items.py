@@ -152,8 +152,7 @@ def photo_items(photos: str | Path, *labels: str | Path) -> list[Item]:
         check_manifest(folder)
     items = []
     for picture in sorted(p for p in photos.rglob("*") if p.suffix.lower() in PICTURE_SUFFIXES):
-        name = picture.relative_to(photos).with_suffix(".png")
-        found = [folder / name for folder in folders if (folder / name).is_file()]
+        found = [label for folder in folders if (label := _label_of(picture, photos, folder))]
         if found and not is_held_out(picture.name):
             items.append(
                 Item(
@@ -169,6 +168,15 @@ def photo_items(photos: str | Path, *labels: str | Path) -> list[Item]:
         where = " and ".join(map(str, folders))
         raise InputError("no photograph here has a label", path=photos, remedy=f"look in {where}")
     return items
+
+
+def _label_of(picture: Path, photos: Path, labels: Path) -> Path | None:
+    """Find a picture's label: `a.jpg.png`, as where two pictures share a stem, else `a.png`."""
+    name = picture.relative_to(photos)
+    for label in (labels / f"{name}.png", (labels / name).with_suffix(".png")):
+        if label.is_file():
+            return label
+    return None
 
 
 def read_pair(item: Item, short_side: int) -> Pair:

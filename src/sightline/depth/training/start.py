@@ -10,7 +10,10 @@ from torch import nn
 from sightline.depth.checkpoints import read_checkpoint
 from sightline.depth.compact import CompactDepth, compact_spec
 from sightline.depth.encoder_weights import read_encoder
+from sightline.depth.engines.choose import torch_source
+from sightline.depth.file_kinds import FileKind, file_kind, safetensors_header
 from sightline.depth.network import DepthAnything, build
+from sightline.depth.onnx_weights import carries_weights
 from sightline.depth.spec import SPEC_KEY, ModelSpec
 from sightline.depth.training.options import TrainOptions
 from sightline.errors import InputError
@@ -69,23 +72,21 @@ def make_network(options: TrainOptions, spec: ModelSpec) -> nn.Module:
 
 
 def _file(start: str) -> tuple[Path, Entry | None]:
-    """Find the weight file; of an embedded model the one beside the graph that torch can read."""
+    """Find the weight file that torch can read, and what the registry knows of it."""
     found = resolve(start)
-    path = found.path
-    if path.suffix == ".onnx" and path.with_suffix(".safetensors").is_file():
-        path = path.with_suffix(".safetensors")
-    return path, found.entry
+    # Another exporter's graph is no source of a whole network, but may hold an encoder.
+    return torch_source(found.path) or found.path, found.entry
 
 
 def _is_whole_model(path: Path, entry: Entry | None) -> bool:
     if entry is not None:
         return entry.purpose == "depth"
-    if path.suffix != ".safetensors":
-        return False
-    from safetensors import safe_open
-
-    with safe_open(path, "pt") as tensors:
-        return SPEC_KEY in (tensors.metadata() or {})
+    match file_kind(path):
+        case FileKind.ONNX:
+            return carries_weights(path)
+        case FileKind.SAFETENSORS:
+            return SPEC_KEY in (safetensors_header(path).get("__metadata__") or {})
+    return False
 
 
 def _load_model(network: nn.Module, path: Path, spec: ModelSpec) -> None:

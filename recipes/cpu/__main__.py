@@ -1,0 +1,197 @@
+"""The whole recipe on two CPU cores: scenes → teacher → pseudo-labels → student, and metres.
+
+    python recipes/cpu --data DIR --work DIR            hours
+    python recipes/cpu --work DIR --smoke               minutes: every stage, far too short to be good
+
+DIR of `--data` holds `rgbd_train`, `photos`, `photo_labels/tcmonodepth` and, for validation only,
+`rgbd`. Every stage is a command that can be typed by hand; it is printed before it runs. Stop it at any
+time: the same command goes on where it stopped. Giving memory back to the system between steps costs a
+quarter of the time, so glibc is told to keep it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+#: glibc keeps freed memory; idle threads sleep instead of spinning.
+ENVIRONMENT = {
+    "MALLOC_TRIM_THRESHOLD_": "100000000000",
+    "MALLOC_MMAP_THRESHOLD_": "100000000000",
+    "OMP_WAIT_POLICY": "PASSIVE",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One command of the recipe.
+
+    Attributes:
+        name: what `--only` takes.
+        words: after `sightline`.
+    """
+
+    name: str
+    words: tuple[str, ...]
+
+
+def stages(data: Path, work: Path) -> list[Stage]:
+    """List the commands of the real run."""
+    photos, outside = data / "photos", data / "photo_labels" / "tcmonodepth"
+    measured, check = f"pairs:{data / 'rgbd_train'}", ("--validate", str(data / "rgbd"))
+    rendered = f"pairs:{work / 'scenes'}"
+    teacher = ("train", "teacher", "--threads", "2", *check)
+    return [
+        _stage("scenes", "scenes make --count 6000 --size 320x256 --seed 1 --out", work / "scenes"),
+        Stage(
+            "teacher",
+            (
+                *teacher,
+                *("--data", f"{rendered}@3", "--data", f"{measured}@3"),
+                *("--data", f"photos:{photos}:{outside}@2"),
+                *("--encoder-rate", "1e-5", "--rate", "3e-4", "--steps", "2400"),
+                *("--out", str(work / "teacher")),
+            ),
+        ),
+        _stage(
+            "label",
+            "label --model",
+            work / "teacher" / "model.safetensors",
+            photos,
+            "--recursive --size 308 --out",
+            work / "labels",
+        ),
+        Stage(
+            "student",
+            (
+                *("train", "student", "--photos", str(photos), "--share", "9"),
+                *("--labels", str(work / "labels"), "--labels", str(outside)),
+                *("--data", f"{measured}@4", "--data", f"{rendered}@3"),
+                *("--steps", "2400", "--threads", "2", *check),
+                *("--out", str(work / "student")),
+            ),
+        ),
+        Stage(
+            "metric",
+            (
+                *("train", "metric", "--data", f"{measured}@16", "--threads", "2", *check),
+                *("--start", str(work / "student" / "model.safetensors")),
+                *("--out", str(work / "metric")),
+            ),
+        ),
+    ]
+
+
+def smoke_stages(work: Path) -> list[Stage]:
+    """List the commands of the short run: the same stages, each as small as it can be."""
+    photos, rendered, check = work / "photos", f"pairs:{work / 'scenes'}", work / "rgbd"
+    quick = "--steps 2 --validate-every 2 --warmup 1 --threads 2 --validate"
+    return [
+        _stage("scenes", "scenes make --count 16 --size 96x80 --seed 1 --out", work / "scenes"),
+        _stage(
+            "teacher",
+            f"train teacher --data {rendered}@2 --start nothing --short-side 56 {quick}",
+            check,
+            "--out",
+            work / "teacher",
+        ),
+        _stage(
+            "label",
+            "label --model",
+            work / "teacher" / "model.safetensors",
+            photos,
+            "--recursive --size 56 --out",
+            work / "labels",
+        ),
+        _stage(
+            "student",
+            f"train student --data {rendered}@2 --share 2 --start nothing --short-side 64 {quick}",
+            check,
+            "--photos",
+            photos,
+            "--labels",
+            work / "labels",
+            "--out",
+            work / "student",
+        ),
+        _stage(
+            "metric",
+            f"train metric --data {rendered}@4 --short-side 64 {quick}",
+            check,
+            "--start",
+            work / "student" / "model.safetensors",
+            "--out",
+            work / "metric",
+        ),
+        _stage("bench", "bench rgbd", check, "--model", work / "student" / "model.safetensors"),
+    ]
+
+
+def _stage(name: str, *parts: str | Path) -> Stage:
+    """Split the strings into words; a path is one word."""
+    words: list[str] = []
+    for part in parts:
+        words += [str(part)] if isinstance(part, Path) else part.split()
+    return Stage(name, tuple(words))
+
+
+def prepare_smoke(work: Path) -> None:
+    """Put a few photographs, and scenes in the format of `rgbd`, where the short run looks."""
+    import json
+
+    import numpy as np
+    from PIL import Image
+
+    from sightline.examples import example_photograph
+    from sightline.scenes.make import make_scene
+
+    photos, check = work / "photos", work / "rgbd"
+    photos.mkdir(parents=True, exist_ok=True)
+    whole = Image.open(example_photograph())
+    for number, left in enumerate(range(0, 400, 100)):
+        whole.crop((left, 50, left + 200, 250)).resize((112, 112)).save(photos / f"cup{number}.png")
+    rows = []
+    for index in range(2):
+        frame = make_scene(2, index, width=96, height=80, kinds=["room"]).frame
+        folder = check / f"scene{index}"
+        folder.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(frame.pixels).save(folder / "image.jpg", quality=95)
+        metres = np.where(frame.depth.valid, frame.depth.values, np.nan).astype(np.float32)
+        np.savez_compressed(folder / "truth.npz", depth=metres)
+        rows.append({"sample": folder.name, "set": "rendered", "kind": "dense"})
+    (check / "index.json").write_text(json.dumps(rows))
+
+
+def main() -> int:
+    """Read the options and run the stages in order."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, help="folder of pictures to learn from")
+    parser.add_argument("--work", type=Path, required=True, help="folder for everything it makes")
+    parser.add_argument("--smoke", action="store_true", help="every stage, in minutes")
+    parser.add_argument("--only", nargs="+", help="names of stages; the others are left out")
+    options = parser.parse_args()
+    if not options.smoke and options.data is None:
+        parser.error("give --data DIR, or --smoke")
+    if options.smoke:
+        prepare_smoke(options.work)
+        todo = smoke_stages(options.work)
+    else:
+        todo = stages(options.data, options.work)
+    for stage in todo:
+        if options.only and stage.name not in options.only:
+            continue
+        print(f"\n$ sightline {shlex.join(stage.words)}", flush=True)
+        command = [sys.executable, "-m", "sightline", *stage.words]
+        done = subprocess.run(command, env={**os.environ, **ENVIRONMENT}, check=False)
+        if done.returncode:
+            return done.returncode
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

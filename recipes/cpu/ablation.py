@@ -1,0 +1,127 @@
+"""What helps: short runs of equal length, each with one thing changed (the paper's Tables 5, 6, B.9).
+
+    python recipes/cpu/ablation.py --data DIR --work DIR --write docs/tables/ablation.md
+
+WORK is the folder of `python recipes/cpu`: its scenes and its teacher's labels are used. Every run is
+the compact network from ImageNet, with the same number of steps, samples per step, seed and rates;
+finished runs are not repeated. The table gives the figures on `rgbd` at the end of each run. A run
+this short is far from what ships: only differences between rows mean something.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from sightline.benchmarks.rgbd import PROTOCOL, evaluate
+from sightline.depth.estimator import load
+from sightline.files.atomic import write_text
+
+STEPS, BATCH, SHORT_SIDE = 400, 12, 192
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One row of the table.
+
+    Attributes:
+        name: folder of the run.
+        what: for the table.
+        scenes: samples of every batch from rendered scenes.
+        measured: from pictures with measured depth.
+        photos: from photographs with pseudo-labels.
+        labels: whose labels: `ours`, `outside`, or both.
+        extra: further flags.
+        network: and what it starts from.
+    """
+
+    name: str
+    what: str
+    scenes: int = 0
+    measured: int = 0
+    photos: int = 0
+    labels: tuple[str, ...] = ("ours",)
+    extra: tuple[str, ...] = ()
+    network: str = "compact"
+
+
+RUNS = (
+    Run("scenes", "scenes only", scenes=12),
+    Run("scenes-measured", "scenes + measured depth", scenes=6, measured=6),
+    Run("pseudo", "our teacher's labels only", photos=12),
+    Run("outside", "TCMonoDepth's labels only", photos=12, labels=("outside",)),
+    Run("ensemble", "both teachers' labels", photos=12, labels=("ours", "outside")),
+    Run("all", "everything", scenes=2, measured=3, photos=7, labels=("ours", "outside")),
+    Run("no-gradient", "our labels, no gradient loss", photos=12, extra=("--gradient-weight", "0")),
+    Run("no-trim", "our labels, no trimming", photos=12, extra=("--trim", "0")),
+    Run("cutmix", "our labels, CutMix 0.5", photos=12, extra=("--cutmix", "0.5")),
+)
+
+
+def command(run: Run, data: Path, work: Path, out: Path) -> list[str]:
+    """Return the words of the run's command."""
+    folders = {"ours": work / "labels", "outside": data / "photo_labels" / "tcmonodepth"}
+    common = [
+        *("--network", run.network, "--steps", str(STEPS), "--short-side", str(SHORT_SIDE)),
+        *("--validate-every", str(STEPS), "--threads", "2", "--out", str(out), *run.extra),
+        *("--encoder-rate", "3e-4", "--rate", "1e-3", "--start", "efficientnet-lite0"),
+    ]
+    sources = []
+    if run.scenes:
+        sources += ["--data", f"pairs:{work / 'scenes'}@{run.scenes}"]
+    if run.measured:
+        sources += ["--data", f"pairs:{data / 'rgbd_train'}@{run.measured}"]
+    if not run.photos:
+        return ["train", "teacher", *sources, *common]
+    labels = [word for name in run.labels for word in ("--labels", str(folders[name]))]
+    photos = ["--photos", str(data / "photos"), "--share", str(run.photos)]
+    return ["train", "student", *photos, *labels, *sources, *common]
+
+
+def row(run: Run, model: Path, data: Path) -> str:
+    """Measure a finished run: one line of the table."""
+    estimator = load(model, engine="torch")
+    mean = evaluate(lambda pixels: estimator.infer(pixels).values, data / "rgbd")["mean"]
+    cells = f"{mean.spearman:.3f} | {mean.abs_rel:.3f} | {mean.delta1:.3f}"
+    return f"| {run.what} | {run.scenes} / {run.measured} / {run.photos} | {cells} |"
+
+
+def main() -> None:
+    """Run what is missing, measure, print and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--only", nargs="+", help="names of runs")
+    parser.add_argument("--write", type=Path, help="Markdown file to write the table to")
+    options = parser.parse_args()
+    rows = []
+    for run in RUNS:
+        if options.only and run.name not in options.only:
+            continue
+        out = options.work / "ablation" / run.name
+        words = command(run, options.data, options.work, out)
+        environment = {**os.environ, "OMP_WAIT_POLICY": "PASSIVE"}
+        subprocess.run([sys.executable, "-m", "sightline", *words], env=environment, check=True)
+        rows.append(row(run, out / "model.safetensors", options.data))
+        print(rows[-1], flush=True)
+    text = "\n".join(
+        [
+            f"{STEPS} steps of {BATCH} samples, {SHORT_SIDE} px, compact network; {PROTOCOL}.",
+            "",
+            "| learnt from | scenes / measured / photographs a batch | Spearman | AbsRel | δ1 |",
+            "|---|---|---|---|---|",
+            *rows,
+            "",
+        ]
+    )
+    print(text, end="")
+    if options.write:
+        write_text(options.write, text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,104 @@
+"""Where predictions come from: a model of ours or a file, a transformers model, or a folder of maps."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sightline.benchmarks.samples import Item, read_npy
+from sightline.depth.estimator import DepthEstimator
+from sightline.errors import InputError
+from sightline.files.depth_files import read_depth
+from sightline.types import DepthMap, FloatArray, Kind
+
+#: How to read numbers that do not say what they are.
+Numbers = Literal["disparity", "depth"]
+
+KINDS: dict[Numbers, Kind] = {"disparity": Kind.RELATIVE_DISPARITY, "depth": Kind.METRIC_DEPTH}
+
+#: Tried in this order; all but the last say what their numbers mean.
+_SUFFIXES = (".npz", ".exr", ".png", ".npy")
+
+
+class Predictor(Protocol):
+    """Gives a depth map of a sample."""
+
+    @property
+    def source(self) -> str:
+        """Who it is: a name and the first twelve digits of a checksum."""
+
+    def predict(self, item: Item, pixels: NDArray[np.uint8]) -> DepthMap:
+        """Return the depth map of an (H, W, 3) picture, of any size and kind."""
+
+
+class Model:
+    """A depth model of ours, official weights, or an ONNX file."""
+
+    def __init__(self, estimator: DepthEstimator) -> None:
+        self._estimator = estimator
+
+    @property
+    def source(self) -> str:
+        """Name and checksum of the weights, and the input size if it is not the model's own."""
+        size = self._estimator.size
+        other = "" if size == self._estimator.spec.size else f" at {size} px"
+        return f"{self._estimator.source}{other}"
+
+    def predict(self, item: Item, pixels: NDArray[np.uint8]) -> DepthMap:  # noqa: ARG002
+        """Run the network."""
+        return self._estimator.infer(pixels)
+
+
+class Folder:
+    """A folder of predictions, each under the name of its picture: `.npz`, `.exr`, `.png` or `.npy`.
+
+    Args:
+        folder: predictions at the same relative paths as the pictures, suffixes apart.
+        numbers: what plain `.npy` arrays hold; the other formats say so themselves.
+    """
+
+    def __init__(self, folder: Path, numbers: Numbers | None = None) -> None:
+        if not folder.is_dir():
+            raise InputError("no such folder of predictions", path=folder, remedy="check the name")
+        self._folder, self._numbers = folder, numbers
+        self._digest = hashlib.sha256()
+
+    @property
+    def source(self) -> str:
+        """The folder's name, and a checksum over the files that were read, in their order."""
+        return f"{self._folder.resolve().name}@{self._digest.hexdigest()[:12]}"
+
+    def predict(self, item: Item, pixels: NDArray[np.uint8]) -> DepthMap:  # noqa: ARG002
+        """Read the map of a sample."""
+        path = self._find(item)
+        depth = self._read(path)
+        self._digest.update(item.name.encode() + b"\0" + np.ascontiguousarray(depth.values).data)
+        return depth
+
+    def _find(self, item: Item) -> Path:
+        for name in (item.name, *item.aliases):
+            for suffix in _SUFFIXES:
+                path = self._folder / f"{name}{suffix}"
+                if path.is_file():
+                    return path
+        raise InputError(
+            "there is no prediction of this picture",
+            path=self._folder / item.name,
+            remedy=f"save it there with one of {', '.join(_SUFFIXES)}",
+        )
+
+    def _read(self, path: Path) -> DepthMap:
+        if path.suffix != ".npy":
+            return read_depth(path)
+        if self._numbers is None:
+            raise InputError(
+                "an .npy file does not say what its numbers are",
+                path=path,
+                remedy="say --predictions-kind disparity or depth",
+            )
+        values: FloatArray = read_npy(path).squeeze().astype(np.float32)
+        return DepthMap(values, KINDS[self._numbers], source=str(path))

@@ -1,0 +1,108 @@
+"""What a figure means: how prediction and truth are brought together before they are compared.
+
+| align       | fitted to each picture                          | for                              |
+|-------------|-------------------------------------------------|----------------------------------|
+| `disparity` | scale ≥ 0 and shift, least squares in disparity | relative models (the default)    |
+| `depth`     | scale ≥ 0 and shift, least squares in depth     | affine-invariant depth           |
+| `scale`     | one factor, least squares in depth              | models right but for their scale |
+| `median`    | one factor, ratio of the medians in depth       | the same, as KITTI papers do     |
+| `none`      | nothing                                         | metric models: metres            |
+
+`space` is where errors are then measured. Depth Anything's authors measure in disparity (spec §1.5);
+most others in depth. A figure in one space says little about the other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sightline.errors import InputError
+from sightline.types import BoolArray
+
+Align = Literal["disparity", "depth", "scale", "median", "none"]
+Space = Literal["depth", "disparity"]
+Crop = Literal["none", "eigen", "garg"]
+
+
+class UnfitError(InputError):
+    """A kind of prediction that a protocol cannot judge, whatever the picture."""
+
+
+_ALIGN_WORDS = {
+    "disparity": "affine-aligned in disparity by least squares (scale ≥ 0)",
+    "depth": "affine-aligned in depth by least squares",
+    "scale": "scaled in depth by least squares",
+    "median": "scaled by the ratio of medians in depth",
+    "none": "not aligned",
+}
+_CROP_WORDS = {"none": "no crop", "eigen": "Eigen crop", "garg": "Garg crop"}
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """How a picture is scored.
+
+    Attributes:
+        align: see the table above.
+        space: where errors are measured.
+        cap: aligned predictions are limited to this distance in [m].
+        far: pixels whose true distance in [m] is beyond are left out; None keeps them.
+        near: pixels whose true distance in [m] is below are left out.
+        crop: part of the picture that counts.
+    """
+
+    align: Align = "disparity"
+    space: Space = "depth"
+    cap: float = 80.0
+    far: float | None = None
+    near: float = 1e-3
+    crop: Crop = "none"
+
+    def __str__(self) -> str:
+        """Say it in words, as printed beside every figure."""
+        mask = "known pixels" if self.far is None else f"known pixels to {self.far:g} m"
+        return (
+            f"{_ALIGN_WORDS[self.align]}, errors in {self.space}, cap {self.cap:g} m, "
+            f"{_CROP_WORDS[self.crop]}, {mask}"
+        )
+
+
+def crop_mask(crop: Crop, height: int, width: int) -> BoolArray:
+    """Return (H, W) which pixels count.
+
+    * `eigen`: rows 45 to 470, columns 41 to 600 of NYU's 480 × 640, by which Eigen's evaluation leaves
+      out the border that the Kinect's projection does not fill; scaled for other sizes.
+    * `garg`: the part of a KITTI picture that the laser reaches (Garg et al. 2016), as shares of its
+      height and width.
+    """
+    mask = np.zeros((height, width), np.bool_)
+    if crop == "none":
+        mask[:] = True
+    elif crop == "eigen":
+        y, x = height / 480, width / 640
+        mask[round(45 * y) : round(471 * y), round(41 * x) : round(601 * x)] = True
+    else:
+        rows = slice(int(0.40810811 * height), int(0.99189189 * height))
+        mask[rows, int(0.03594771 * width) : int(0.96405229 * width)] = True
+    return mask
+
+
+def counted(disparity: NDArray[Any], known: BoolArray, protocol: Protocol) -> BoolArray:
+    """Return (H, W) the pixels that count: known, within the range, inside the crop.
+
+    Args:
+        disparity: (H, W) true 1/distance.
+        known: (H, W).
+        protocol: gives range and crop.
+    """
+    mask = known & np.isfinite(disparity) & (disparity > 0)
+    mask &= disparity <= 1 / protocol.near
+    if protocol.far is not None:
+        mask &= disparity >= 1 / protocol.far
+    if protocol.crop != "none":
+        mask &= crop_mask(protocol.crop, *disparity.shape)
+    return mask

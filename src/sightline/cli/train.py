@@ -1,0 +1,164 @@
+"""`sightline train teacher|student|metric`: the stages of the recipe, each one command."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import App, Parameter
+
+from sightline.depth.training.options import MetricOptions, StudentOptions, TrainOptions
+from sightline.errors import InputError
+
+if TYPE_CHECKING:
+    from sightline.depth.training.stages import Score
+
+app = App(name="train", help="Train a teacher, a student or a metric model.")
+
+DATA_HELP = """SET:FOLDER or SET:FOLDER@SHARE, several times. SET: pairs (rgbd_train and scenes),
+photos (photos:FOLDER:LABELS), shards, hypersim, vkitti2, tartanair, blendedmvs, irs. SHARE: samples
+of every batch, 8 when left out."""
+
+Data = Annotated[list[str], Parameter(help=" ".join(DATA_HELP.split()), negative=())]
+
+
+@app.command
+def teacher(
+    *,
+    data: Data,
+    out: Path,
+    validate: Path | None = None,
+    options: Annotated[TrainOptions, Parameter(name="*")] = TrainOptions(),  # noqa: B008 - frozen
+) -> None:
+    """Train a teacher on exact and measured depth.
+
+    Stop it at any time; the same command goes on where it stopped. For several processes:
+    `torchrun --nproc-per-node N -m sightline train teacher ...`.
+
+    Args:
+        data: what to learn from.
+        out: folder of the run: checkpoint, log, and at the end model.safetensors.
+        validate: folder in the format of `sightline bench rgbd`, scored as training goes.
+        options: everything else; one flag per field.
+    """
+    from sightline.depth.training.data import open_sources
+
+    sources = open_sources(data, options.short_side)
+    _run("teacher", sources, out, options, validate, {"data": data})
+
+
+@app.command
+def student(
+    *,
+    photos: Path,
+    labels: list[Path],
+    out: Path,
+    data: Data | None = None,
+    share: int = 16,
+    validate: Path | None = None,
+    options: Annotated[StudentOptions, Parameter(name="*")] = StudentOptions(),  # noqa: B008
+) -> None:
+    """Train a student on photographs that a teacher, or several, labelled.
+
+    Labels of several teachers are brought to one scale and averaged; where they disagree, they count
+    less. Photographs whose name falls into the held-out fiftieth are never used.
+
+    Args:
+        photos: folder of photographs.
+        labels: a folder that `sightline label` wrote, or of another teacher; several times for an
+            ensemble, the sharpest first.
+        out: folder of the run: checkpoint, log, and at the end model.safetensors.
+        data: exact or measured depth to mix in.
+        share: samples of every batch that come from the photographs.
+        validate: folder in the format of `sightline bench rgbd`, scored as training goes.
+        options: everything else; one flag per field.
+    """
+    from sightline.depth.training.data import open_photos, open_sources
+
+    sources = [open_photos(photos, labels, options.short_side, share, notify=_tell)]
+    sources += open_sources(data or [], options.short_side)
+    where = {"photos": photos, "labels": labels, "share": share, "data": data or []}
+    _run("student", sources, out, options, validate, where)
+
+
+@app.command
+def metric(
+    *,
+    data: Data,
+    out: Path,
+    validate: Path | None = None,
+    options: Annotated[MetricOptions, Parameter(name="*")] = MetricOptions(),  # noqa: B008
+) -> None:
+    """Train a model of metres on measured depth; pairs without a known unit are left out.
+
+    Args:
+        data: what to learn from.
+        out: folder of the run: checkpoint, log, and at the end model.safetensors.
+        validate: folder in the format of `sightline bench rgbd`, scored in metres as training goes.
+        options: everything else; one flag per field.
+    """
+    from sightline.depth.training.data import open_sources
+
+    sources = open_sources(data, options.short_side, metric=True, notify=_tell)
+    _run("metric", sources, out, options, validate, {"data": data})
+
+
+@app.command
+def shards(
+    *, data: str, out: Path, short_side: int = 518, per_shard: int = 512, workers: int = 2
+) -> int:
+    """Pack a training set into tar files that are read from end to end, for sets beyond memory.
+
+    Train from them with `--data shards:OUT`. Stop it at any time; the same command goes on.
+
+    Args:
+        data: SET:FOLDER as for training.
+        out: folder for the shards.
+        short_side: pictures are shrunk to this, in pixels.
+        per_shard: pairs in each file.
+        workers: processes that read.
+    """
+    from sightline.depth.training.datasets import open_set
+    from sightline.depth.training.shards import write_shards
+
+    found, left_out = open_set(data), []
+    write_shards(
+        found.items,
+        out,
+        read=found.read,
+        per_shard=per_shard,
+        short_side=short_side,
+        workers=workers,
+        skip=lambda _, error: left_out.append(error),
+    )
+    for error in left_out:
+        _tell(f"left out: {error}")
+    print(f"{len(found.items) - len(left_out)} pairs in {out}")
+    return InputError.exit_code if left_out else 0
+
+
+def _run(
+    stage: str,
+    sources: list,  # type: ignore[type-arg]
+    out: Path,
+    options: TrainOptions,
+    validate: Path | None,
+    data: dict[str, object],
+) -> None:
+    from sightline.depth.training.stages import run_stage
+
+    score = _score(validate, metric=isinstance(options, MetricOptions)) if validate else None
+    model = run_stage(stage, sources, out, options, score=score, report=_tell, data=data)
+    print(model)
+
+
+def _score(folder: Path, *, metric: bool) -> Score:
+    """Figures on a validation folder, a tenth of its large sets: training is not to wait for it."""
+    from sightline.benchmarks.quick import quick_score
+
+    return quick_score(folder, metric=metric)
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

@@ -1,0 +1,236 @@
+"""Our own ONNX files read back into torch.
+
+An exporter renumbers and transposes what it likes, so a graph alone does not say which of its tensors
+is which parameter. `weight_map` finds out while the network is still at hand, by comparing contents bit
+for bit: the map is right, or there is no file. It lies in the metadata under `WEIGHTS_KEY`, and
+`read_weights` turns it back into a state dict. So one file serves OpenVINO and torch.
+
+What is read back computes what the file computes. Its tensors are those that were exported, with one
+exception: a ViT's LayerScale was merged into the matrices beside it (`merge_scales`), so it is 1.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sightline.depth.spec import SPEC_KEY, Architecture, ModelSpec
+from sightline.errors import InputError, SightlineError
+
+if TYPE_CHECKING:
+    from torch import Size, Tensor
+
+WEIGHTS_KEY = "sightline.weights"
+
+#: What `export_onnx` appends to the name of a tensor that it stores as float16.
+HALF_SUFFIX = ".half"
+
+#: What a map that is none may make its reader stumble over.
+NOT_A_MAP = (ValueError, TypeError, AttributeError, RecursionError)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a parameter's numbers are.
+
+    Attributes:
+        tensors: names of the graph's tensors that hold them, one after another.
+        transposed: whether a matrix is stored with rows and columns exchanged.
+    """
+
+    tensors: tuple[str, ...]
+    transposed: bool = False
+
+
+def weight_map(model: Any, state: Mapping[str, Tensor]) -> str:
+    """Find every parameter among a graph's tensors.
+
+    Args:
+        model: an `onnx.ModelProto`, its tensors still in the precision of `state`.
+        state: names to values, of the very network that was exported.
+
+    Returns:
+        JSON for `WEIGHTS_KEY`: parameter names to tensor names and whether transposed.
+
+    Raises:
+        SightlineError: a parameter is nowhere in the graph.
+    """
+    from onnx import numpy_helper
+
+    from sightline.depth.checkpoints import NEVER_USED
+
+    held: dict[bytes, str] = {}
+    for tensor in model.graph.initializer:
+        held.setdefault(_digest(numpy_helper.to_array(tensor)), tensor.name)
+    found: dict[str, tuple[tuple[str, ...], bool]] = {}
+    for name, value in state.items():
+        if name.startswith(NEVER_USED) or not value.is_floating_point():  # batch norm's counters
+            continue
+        source = _search(value.detach().cpu().numpy(), held)
+        if source is None:
+            raise SightlineError(f"{name} got lost in the export: it is nowhere in the graph")
+        found[name] = (source.tensors, source.transposed)
+    return json.dumps(found, sort_keys=True, separators=(",", ":"))
+
+
+def load_onnx(path: str | Path, *, side_files: bool = False) -> Any:
+    """Parse an ONNX file into an `onnx.ModelProto`, with the tensors of its side files if wanted."""
+    import onnx
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+
+    try:
+        return onnx.load(path, load_external_data=side_files)
+    except (DecodeError, onnx.checker.ValidationError, ValueError, OSError, RuntimeError) as error:
+        raise InputError(
+            "a damaged ONNX file", path=path, remedy="download or export it again"
+        ) from error
+
+
+def carries_weights(path: str | Path) -> bool:
+    """Whether an ONNX file says which tensor is which parameter, so that torch can read it."""
+    return _is_ours(_metadata(load_onnx(path)))
+
+
+def read_weights(path: str | Path) -> tuple[dict[str, Tensor], dict[str, str]] | None:
+    """Read the parameters out of an ONNX file that `export_onnx` wrote.
+
+    Returns:
+        State dict in float32, without tensors that no forward pass touches, and the file's metadata;
+        None for a file without description or map: another exporter's, or one of ours from before
+        there were maps.
+
+    Raises:
+        InputError: the file is damaged: map, description and tensors do not fit together.
+    """
+    import torch
+
+    from sightline.depth.network import SIZES, build
+
+    model = load_onnx(path)
+    metadata = _metadata(model)
+    if not _is_ours(metadata):
+        return None
+    spec = _spec(metadata[SPEC_KEY], path)
+    with torch.device("meta"):
+        shapes = {name: value.shape for name, value in build(spec).state_dict().items()}
+    stored = {tensor.name.removesuffix(HALF_SUFFIX): tensor for tensor in model.graph.initializer}
+    state = {}
+    for name, source in _sources(metadata[WEIGHTS_KEY], path).items():
+        if name not in shapes:
+            raise _damaged(f"{name} is no part of a {spec.architecture} network", path)
+        state[name] = _value(name, source, shapes[name], stored, path)
+    for name, shape in shapes.items():
+        if name.endswith("num_batches_tracked"):
+            state[name] = torch.zeros(shape, dtype=torch.int64)
+    if spec.architecture in SIZES:
+        _separate_scales(state, shapes, SIZES[spec.architecture].heads)
+    return state, metadata
+
+
+def _separate_scales(state: dict[str, Tensor], shapes: Mapping[str, Size], heads: int) -> None:
+    """Undo `merge_scales`, in place: attention divides by √width again, LayerScale is 1.
+
+    The width of a head is 64, so that the division and its undoing are exact.
+    """
+    import torch
+
+    for name, shape in shapes.items():
+        if name.endswith((".ls1.gamma", ".ls2.gamma")):
+            state[name] = torch.ones(shape)
+        elif ".attn.qkv." in name and name in state:
+            width = shape[0] // 3
+            state[name][:width] *= (width // heads) ** 0.5
+
+
+def _search(value: NDArray[Any], held: Mapping[bytes, str]) -> Source | None:
+    """Look for a parameter as it is, transposed (a linear layer's matrix) or cut in two.
+
+    Cut are a ViT's position vectors (1, 1 + cells, D): the class's, then those of the grid.
+    """
+    if tensor := held.get(_digest(value)):
+        return Source((tensor,))
+    if value.ndim == 2 and (tensor := held.get(_digest(value.T))):
+        return Source((tensor,), transposed=True)
+    if value.ndim == 3:
+        parts = [held.get(_digest(part)) for part in (value[:, :1], value[:, 1:])]
+        if all(parts):
+            return Source(tuple(part for part in parts if part))
+    return None
+
+
+def _digest(value: NDArray[Any]) -> bytes:
+    """Hash of the numbers in order, whatever the shape: that is what reading back depends on."""
+    return hashlib.sha256(np.ascontiguousarray(value).tobytes()).digest()
+
+
+def _metadata(model: Any) -> dict[str, str]:
+    return {entry.key: entry.value for entry in model.metadata_props}
+
+
+def _is_ours(metadata: Mapping[str, str]) -> bool:
+    return SPEC_KEY in metadata and WEIGHTS_KEY in metadata
+
+
+def _spec(text: str, path: str | Path) -> ModelSpec:
+    try:
+        spec = ModelSpec.from_json(text)
+    except InputError as error:
+        raise _damaged(str(error), path) from error
+    if spec.architecture not in get_args(Architecture):
+        raise _damaged(f"no network is called {spec.architecture!r}", path)
+    return spec
+
+
+def _sources(text: str, path: str | Path) -> dict[str, Source]:
+    """Parse what `weight_map` wrote."""
+    try:
+        return {
+            name: Source(tuple(map(str, tensors)), bool(transposed))
+            for name, (tensors, transposed) in json.loads(text).items()
+        }
+    except NOT_A_MAP as error:
+        raise _damaged("its map of the weights cannot be read", path) from error
+
+
+def _value(
+    name: str, source: Source, shape: Size, stored: Mapping[str, Any], path: str | Path
+) -> Tensor:
+    """Put a parameter together from the tensors that hold it."""
+    import torch
+
+    parts = [_numbers(tensor, stored, path) for tensor in source.tensors]
+    flat = np.concatenate([*parts, np.empty(0, np.float32)])
+    if flat.size != shape.numel():
+        raise _damaged(f"{flat.size} numbers for {name}, not {shape.numel()}", path)
+    values = torch.from_numpy(flat)
+    if source.transposed:
+        return values.reshape(tuple(reversed(shape))).permute(*range(len(shape))[::-1]).contiguous()
+    return values.reshape(shape)
+
+
+def _numbers(name: str, stored: Mapping[str, Any], path: str | Path) -> NDArray[np.float32]:
+    """Return the numbers of one stored tensor in order, as float32."""
+    from onnx import TensorProto
+
+    tensor = stored.get(name)
+    if tensor is None:
+        raise _damaged(f"it has no tensor {name}", path)
+    dtype = {TensorProto.FLOAT: "<f4", TensorProto.FLOAT16: "<f2"}.get(tensor.data_type)
+    if dtype is None or tensor.data_location == TensorProto.EXTERNAL:
+        raise _damaged(f"the tensor {name} is not stored in it as float32 or float16", path)
+    if len(tensor.raw_data) % np.dtype(dtype).itemsize:
+        raise _damaged(f"the tensor {name} is cut short", path)
+    return np.frombuffer(tensor.raw_data, dtype).astype(np.float32)
+
+
+def _damaged(reason: str, path: str | Path) -> InputError:
+    return InputError(
+        f"a damaged ONNX file ({reason})", path=path, remedy="download or export it again"
+    )

@@ -1,0 +1,200 @@
+"""Streets seen from a car, from the pavement, from a window; squares, yards, alleys, car parks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from sightline.scenes.parts.backlots import alley, car_park
+from sightline.scenes.parts.courts import plaza, yard
+from sightline.scenes.parts.enclosures import markings
+from sightline.scenes.parts.frontage import add_backdrop, add_side
+from sightline.scenes.parts.many import boxes, rods
+from sightline.scenes.parts.plants import add_branch
+from sightline.scenes.parts.roads import Section, add_paint, add_surfaces, bend, section
+from sightline.scenes.parts.site import Site, look
+from sightline.scenes.parts.traffic import (
+    add_furniture,
+    add_lamps,
+    add_parked,
+    add_street_trees,
+    add_traffic,
+    add_walkers,
+    add_wires,
+)
+from sightline.scenes.parts.weather import weather
+from sightline.scenes.shapes import merge
+from sightline.scenes.world import Builder, Material, View, World
+
+#: Both sides of a street, and how often.
+_LININGS = (
+    ("town", "town"), ("city", "city"), ("villas", "villas"), ("town", "park"), ("works", "works"),
+    ("field", "wood"), ("villas", "field"), ("park", "city"), ("wood", "wood"),
+)  # fmt: skip
+_SHARES = (0.27, 0.14, 0.17, 0.1, 0.06, 0.08, 0.06, 0.07, 0.05)
+
+
+def build(rng: np.random.Generator) -> tuple[World, View]:
+    """Make a street, square, yard, alley or car park and a camera in it."""
+    layouts: tuple[Callable[[np.random.Generator], tuple[World, View]], ...] = (
+        _road,
+        plaza,
+        yard,
+        alley,
+        car_park,
+    )
+    return layouts[rng.choice(5, p=[0.66, 0.1, 0.08, 0.08, 0.08])](rng)
+
+
+def _road(rng: np.random.Generator) -> tuple[World, View]:
+    """Make a street that goes on to the horizon."""
+    linings = _LININGS[rng.choice(len(_LININGS), p=_SHARES)]
+    town = linings[0] in ("town", "city", "villas", "works")
+    cut = section(rng, town=town)
+    if rng.random() < 0.5:
+        linings = linings[::-1]
+    place = rng.choice(4, p=[0.46, 0.17, 0.27, 0.1])
+    view = (_driver, _sideways, _walker, _window)[place](rng, cut)
+    site = Site(Builder(), rng, view, weather(rng))
+    gaps = _side_streets(rng) if town else []
+    curved = bend(rng) if place != 3 else None
+    add_surfaces(site.builder, rng, cut, town=town)
+    crossings = [g + float(s) * 6.5 for g in gaps for s in (-1, 1) if rng.random() < 0.6]
+    add_paint(site.builder, rng, cut, crossings)
+    for gap in gaps:
+        _cross_road(site, cut, gap)
+    busy = float(rng.uniform(0.1, 0.8))
+    add_traffic(site, cut, busy if place != 2 else busy * 0.8)
+    if town:
+        add_parked(site, cut, float(rng.uniform(0.2, 0.95)))
+        add_lamps(site, cut)
+        add_furniture(site, cut, int(rng.integers(3, 18)), crossings)
+        add_walkers(site, cut, int(rng.integers(0, 5)))
+    if rng.random() < 0.45:
+        add_street_trees(site, cut)
+    if rng.random() < 0.4:
+        add_wires(site, cut)
+    add_side(site, cut, -1, linings[0], gaps)
+    add_side(site, cut, 1, linings[1], gaps)
+    add_backdrop(site, 200.0, level=cut.kerb)
+    if place == 3:
+        _window_frame(site)
+    elif rng.random() < 0.06:
+        _overhang(site)
+    world, _ = site.finish()
+    return (curved.apply(world) if curved else world), view
+
+
+def _driver(rng: np.random.Generator, cut: Section) -> View:
+    """Look ahead or back from a car: level, 1.2 to 2 m high, in a lane."""
+    lane = (
+        (int(rng.integers(cut.lanes)) + 0.5) * cut.lane * float(rng.choice([-1, 1], p=[0.35, 0.65]))
+    )
+    eye = (lane + float(rng.normal(0, 0.2)), -float(rng.uniform(1.2, 2.0)), 0.0)
+    yaw = float(rng.normal(0, 5)) + float(rng.choice([0.0, 180.0], p=[0.85, 0.15]))
+    return look(
+        eye,
+        yaw,
+        float(rng.normal(0, 2)),
+        roll=float(rng.normal(0, 0.8)),
+        fov=float(rng.uniform(48, 95)),
+    )
+
+
+def _sideways(rng: np.random.Generator, cut: Section) -> View:
+    """Look out of a car to the side, as the other five cameras of a robot car do."""
+    lane = 0.5 * cut.lane * float(rng.choice([-1, 1]))
+    eye = (lane, -float(rng.uniform(1.3, 1.8)), 0.0)
+    yaw = float(rng.choice([55, -55, 110, -110, 90, -90]) + rng.normal(0, 6))
+    return look(
+        eye,
+        yaw,
+        float(rng.normal(0, 2.5)),
+        roll=float(rng.normal(0, 1)),
+        fov=float(rng.uniform(55, 95)),
+    )
+
+
+def _walker(rng: np.random.Generator, cut: Section) -> View:
+    """Stand on the pavement, hold the camera at chest or eye level, look anywhere along or across."""
+    side = float(rng.choice([-1, 1]))
+    low, high = cut.walk + 0.3, cut.walk + max(0.5, cut.pavement - 0.5)
+    eye = (side * float(rng.uniform(low, high)), -cut.kerb - float(rng.uniform(0.5, 1.8)), 0.0)
+    across = rng.random() < 0.4
+    yaw = -side * float(rng.uniform(35, 120)) if across else float(rng.normal(0, 18) - side * 10)
+    roll = float(rng.normal(0, 2.5))
+    return look(eye, yaw, float(rng.normal(-2, 7)), roll=roll, fov=float(rng.uniform(38, 85)))
+
+
+def _window(rng: np.random.Generator, cut: Section) -> View:
+    """Look down into the street from an upper floor, just outside of the wall."""
+    side = float(rng.choice([-1, 1]))
+    high = float(rng.uniform(3.5, 20))
+    eye = (side * (cut.front - 0.9), -high, 0.0)
+    yaw = -side * float(rng.uniform(8, 90))
+    return look(
+        eye,
+        yaw,
+        float(rng.uniform(-42, -4)),
+        roll=float(rng.normal(0, 2)),
+        fov=float(rng.uniform(45, 85)),
+    )
+
+
+def _side_streets(rng: np.random.Generator) -> list[float]:
+    """Choose places z where another street crosses."""
+    gaps, z = [], float(rng.uniform(-20, 50))
+    while z < 150:
+        gaps.append(z)
+        z += float(rng.uniform(45, 110))
+    return gaps if rng.random() < 0.75 else []
+
+
+def _cross_road(site: Site, cut: Section, z: float) -> None:
+    """Lay the surface of a crossing street through the pavements at z."""
+    for side in (-1, 1):
+        middle = np.array([[side * (cut.road + 40.0), -cut.kerb, z]])
+        road = markings(middle, np.array([80.0, 7.0]), lift=0.008)
+        site.builder.add(road, Material("asphalt", (0.16, 0.16, 0.16), (0.12, 0.12, 0.12), 2.0))
+
+
+def _window_frame(site: Site) -> None:
+    """Put a sill, a railing or nothing in front of a camera at a window."""
+    rng, (x, y, z) = site.rng, site.view.eye
+    style = rng.random()
+    if style > 0.55:
+        return
+    turn = np.radians(site.yaw)
+    ahead, right = (
+        np.array([np.sin(turn), 0, np.cos(turn)]),
+        np.array([np.cos(turn), 0, -np.sin(turn)]),
+    )
+    middle = np.array([x, y + float(rng.uniform(0.3, 0.55)), z]) + ahead * 0.55
+    with site.builder.thing("rail" if style < 0.35 else "window"):
+        if style < 0.35:
+            along = np.linspace(-1.4, 1.4, 22)[:, None] * right
+            bars = rods(middle + along, middle + along + [0, 0.9, 0], 0.012, sectors=4)
+            top = rods([middle - 1.5 * right], [middle + 1.5 * right], 0.028, sectors=6)
+            site.builder.add(merge([bars, top]), Material(tint=(0.08, 0.08, 0.08), gloss=0.4))
+        else:
+            sill = boxes([middle + np.array([0, 0.05, 0])], [3.0, 0.05, 0.35], yaw=site.yaw)
+            site.builder.add(sill, Material(tint=(0.6, 0.6, 0.58)))
+            posts = np.stack([middle - 1.1 * right, middle + 1.1 * right])
+            uprights = boxes(posts - [0, 0.7, 0], [0.07, 1.5, 0.07], yaw=site.yaw)
+            site.builder.add(uprights, Material(tint=(0.65, 0.65, 0.62)))
+
+
+def _overhang(site: Site) -> None:
+    """Let a branch hang into the upper part of the picture."""
+    rng, eye = site.rng, np.array(site.view.eye)
+    turn = np.radians(site.yaw)
+    ahead, right = (
+        np.array([np.sin(turn), 0, np.cos(turn)]),
+        np.array([np.cos(turn), 0, -np.sin(turn)]),
+    )
+    side = float(rng.choice([-1, 1]))
+    away = float(rng.uniform(1.2, 2.5))
+    start = eye + ahead * away + right * side * away * 0.9 - [0, 0.7 * away, 0]
+    end = eye + ahead * away * 1.1 - right * side * away * 0.1 - [0, 0.3 * away, 0]
+    add_branch(site.builder, rng, start, end, leafy=bool(rng.random() < 0.7))

@@ -1,0 +1,1 @@
+"""What scenes are furnished with: furniture, plants, vehicles, buildings, weather."""

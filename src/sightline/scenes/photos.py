@@ -1,0 +1,102 @@
+"""Photographs as textures: a folder of pictures, small and in several sizes, for `pattern="photo"`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import cv2
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from sightline.errors import InputError
+from sightline.files.pictures import PICTURE_SUFFIXES, read_picture
+
+#: Side of the largest stored size, [px]; then halves, down to one.
+SIDE = 256
+LEVELS = 9
+
+#: 8-bit sRGB to linear light.
+_CODE = np.arange(256) / 255.0
+LINEAR = np.where(_CODE <= 0.04045, _CODE / 12.92, ((_CODE + 0.055) / 1.055) ** 2.4)
+
+
+class Sheets(NamedTuple):
+    """Pictures for the kernels: (N, T, 3) uint8 sRGB, all sizes of one picture in a row; and 256 tones."""
+
+    pixels: Any
+    linear: Any
+
+
+class PhotoTextures:
+    """Small pictures from a folder, in the order of their names.
+
+    Args:
+        folder: of pictures; those in subfolders count too, other files are passed over.
+        limit: at most so many, spread evenly over the folder.
+    """
+
+    def __init__(self, folder: str | Path, *, limit: int = 256) -> None:
+        root = Path(folder)
+        if not root.is_dir():
+            raise InputError("no such folder of textures", path=root)
+        found = sorted(p for p in root.rglob("*") if p.suffix.lower() in PICTURE_SUFFIXES)
+        if not found:
+            raise InputError("no pictures in the folder of textures", path=root)
+        step = max(len(found) / limit, 1.0)
+        self.paths = tuple(found[int(k * step)] for k in range(min(len(found), limit)))
+        self.sheets = Sheets(np.stack([_all_sizes(path) for path in self.paths]), LINEAR)
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+
+def no_photos() -> Sheets:
+    """Give the kernels an empty set."""
+    return Sheets(np.zeros((0, 1, 3), np.uint8), LINEAR)
+
+
+def _all_sizes(path: Path) -> NDArray[np.uint8]:
+    """(T, 3) uint8: the picture at 256², 128², … 1², one after the other; halved in linear light."""
+    pixels = read_picture(path).pixels
+    square = cv2.resize(pixels, (SIDE, SIDE), interpolation=cv2.INTER_AREA)
+    light = LINEAR[square].astype(np.float32)
+    sizes = [square.reshape(-1, 3)]
+    for level in range(1, LEVELS):
+        side = SIDE >> level
+        light = light.reshape(side, 2, side, 2, 3).mean((1, 3))
+        codes = np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055)
+        sizes.append(np.asarray(codes * 255 + 0.5).astype(np.uint8).reshape(-1, 3))
+    return np.concatenate(sizes)
+
+
+@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
+def photo_colour(
+    sheets: Sheets, which: int, x: float, y: float, width: float
+) -> tuple[float, float, float]:
+    """Linear RGB of a picture at (x, y) in its own widths, mirrored beyond its edges.
+
+    The stored size is chosen by the footprint `width`, then sampled bilinearly.
+    """
+    level, side, start = 0, SIDE, 0
+    texels = width * SIDE
+    while texels > 1.5 and level < LEVELS - 1:
+        start += side * side
+        side >>= 1
+        level += 1
+        texels *= 0.5
+    x, y = x - 2.0 * np.floor(0.5 * x), y - 2.0 * np.floor(0.5 * y)
+    column = (2.0 - x if x > 1.0 else x) * side - 0.5
+    row = (2.0 - y if y > 1.0 else y) * side - 0.5
+    left, top = int(np.floor(column)), int(np.floor(row))
+    fx, fy = column - left, row - top
+    r = g = b = 0.0
+    for j in range(2):
+        for i in range(2):
+            at = start + min(max(top + j, 0), side - 1) * side + min(max(left + i, 0), side - 1)
+            share = (fx if i else 1.0 - fx) * (fy if j else 1.0 - fy)
+            r += share * sheets.linear[sheets.pixels[which, at, 0]]
+            g += share * sheets.linear[sheets.pixels[which, at, 1]]
+            b += share * sheets.linear[sheets.pixels[which, at, 2]]
+    return r, g, b

@@ -1,0 +1,42 @@
+import numpy as np
+import pytest
+
+from sightline.benchmarks.protocol import Protocol, counted, crop_mask
+
+
+def test_the_eigen_crop_of_nyu():
+    rows, columns = np.nonzero(crop_mask("eigen", 480, 640))
+    assert (rows.min(), rows.max(), columns.min(), columns.max()) == (45, 470, 41, 600)
+
+
+def test_the_garg_crop_of_kitti():
+    rows, columns = np.nonzero(crop_mask("garg", 375, 1242))
+    assert (rows.min(), rows.max(), columns.min(), columns.max()) == (153, 370, 44, 1196)
+
+
+def test_the_range_counts_true_distances():
+    depth = np.array([[0.5, 1.0, 79.0, 81.0, 20.0]])
+    known = np.array([[True, True, True, True, False]])
+    assert counted(1 / depth, known, Protocol(far=80, near=0.6)).tolist() == [
+        [False, True, True, False, False]
+    ]
+    assert counted(1 / depth, known, Protocol()).tolist() == [[True, True, True, True, False]]
+
+
+def test_what_is_not_a_number_never_counts():
+    disparity = np.array([[np.nan, np.inf, 0.0, 1.0]])
+    assert counted(disparity, np.ones((1, 4), bool), Protocol()).tolist() == [
+        [False, False, False, True]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "words"),
+    [
+        (Protocol(), "affine-aligned in disparity by least squares (scale ≥ 0), errors in depth"),
+        (Protocol(align="none", space="disparity"), "not aligned, errors in disparity"),
+        (Protocol(cap=10, far=10, crop="eigen"), "cap 10 m, Eigen crop, known pixels to 10 m"),
+    ],
+)
+def test_the_line_says_it_all(protocol, words):
+    assert words in str(protocol)
