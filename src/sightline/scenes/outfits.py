@@ -188,8 +188,8 @@ def skirt(rng: Random, figure: Figure, ends: float, off: float) -> Shape:
     middle, apart = sides.mean(0), np.abs(sides[1] - sides[0]) / 2
     flare = between(rng, 0.0, 0.16) * np.clip(fall, 0, None)
     # Half the girth of hips and thighs, as measured on an average adult.
-    hips = np.interp(fall, [-0.16, 0.0, 0.15, 0.5, 1.0], [0.045, 0.085, 0.095, 0.075, 0.06])
-    ahead = np.interp(fall, [-0.16, 0.0, 0.15, 0.5, 1.0], [0.115, 0.135, 0.125, 0.09, 0.085])
+    hips = np.interp(fall, [-0.16, 0.0, 0.15, 0.5, 1.0], [0.05, 0.095, 0.105, 0.085, 0.065])
+    ahead = np.interp(fall, [-0.16, 0.0, 0.15, 0.5, 1.0], [0.12, 0.145, 0.14, 0.105, 0.095])
     wide = apart[:, 0] + hips * size * stout + off + flare
     deep = apart[:, 2] + ahead * size * stout + off + flare
     angle = np.linspace(0, 2 * np.pi, 25)

@@ -150,15 +150,17 @@ def _kneeling(rng: Random, aims: Aims, _: Turns) -> Whole:
 
 
 def _lying(rng: Random, aims: Aims, _: Turns) -> Whole:
-    """Lie on the back, the front or a side."""
+    """Lie on the back, the front or a side; what is below must not lift the body off the ground."""
+    on = str(rng.choice(["back", "front", "side"], p=[0.5, 0.2, 0.3]))
     for side in "LR":
-        aims[f"arm.{side}"] = (rng.uniform(0.2, 1.2), 1.0, 0.0)
-        aims[f"forearm.{side}"] = (rng.uniform(-0.4, 0.8), 1.0, 0.1)
-        aims[f"foot.{side}"] = (0.4, 0.8, 0.8)
-    if rng.random() < 0.4:
+        out, ahead = (0.0, 1.0) if on == "side" else (rng.uniform(0.2, 1.2), 0.0)
+        aims[f"arm.{side}"] = (out, 0.7, ahead)
+        aims[f"forearm.{side}"] = (out * rng.uniform(-0.3, 0.7), 0.7, ahead)
+        aims[f"foot.{side}"] = (0.2, 1.0, 0.5)
+    if on == "back" and rng.random() < 0.5:
         side = _side(rng, aims, "thigh", (0.1, 1.0, 1.0))
         aims[f"shin.{side}"], aims[f"foot.{side}"] = (0.0, 1.0, -0.8), (0.1, 0.9, 0.2)
-    return (0.0, (88.0, -88.0)[rng.random() < 0.3], 0.0) if rng.random() < 0.7 else (0.0, 0.0, 88.0)
+    return {"back": (0.0, 88.0, 0.0), "front": (0.0, -88.0, 0.0), "side": (0.0, 0.0, 88.0)}[on]
 
 
 def _side(rng: Random, aims: Aims, limb: str, aim: Direction) -> str:

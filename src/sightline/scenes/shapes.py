@@ -178,9 +178,10 @@ def sphere(centre: Vector, radius: float | Vector, *, sectors: int = 20) -> Shap
 
 @cache
 def _ball(sectors: int) -> Shape:
-    """Make the unit ball."""
+    """Make the unit ball, whose normals are its places."""
     angle = np.linspace(-np.pi / 2, np.pi / 2, max(6, sectors // 2) + 1)
-    return lathe(np.stack([np.cos(angle), np.sin(angle)], -1), sectors=sectors)
+    turned = lathe(np.stack([np.cos(angle), np.sin(angle)], -1), sectors=sectors)
+    return Shape(turned.vertices, turned.faces, turned.vertices, turned.uv)
 
 
 def tube(path: Vector, radius: float | Vector, *, sectors: int = 8) -> Shape:

@@ -30,7 +30,7 @@ def test_people_are_seen_and_nothing_is_in_the_lens():
     from sightline.scenes.render import render
 
     people, crowded = [], []
-    for seed in range(60):
+    for seed in range(30):
         world, view = build(np.random.default_rng(seed))
         camera, pose = place(view, 64, 64)
         frame = render(world, camera, pose, supersample=1, shadows=False)
@@ -39,7 +39,7 @@ def test_people_are_seen_and_nothing_is_in_the_lens():
         crowded.append(float((frame.depth.values[frame.depth.valid] < 0.25).mean()))
     people, crowded = np.array(people), np.array(crowded)
     assert np.median(people) > 0.08
-    assert (people < 0.002).sum() <= 2
+    assert (people < 0.002).sum() <= 1
     assert (crowded > 0.2).sum() <= 1
 
 

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
-from importlib.util import find_spec
 
 import numpy as np
 
+from sightline.scenes.kinds import aerial, nature, objects, people, room, street, tabletop
 from sightline.scenes.world import View, World
 
 Build = Callable[[np.random.Generator], tuple[World, View]]
+
+#: What builds a scene of each kind with a camera in it.
+KINDS: dict[str, Build] = {
+    "room": room.build,
+    "tabletop": tabletop.build,
+    "objects": objects.build,
+    "street": street.build,
+    "nature": nature.build,
+    "aerial": aerial.build,
+    "people": people.build,
+}
 
 #: Share of each kind in a mixed set; they add up to one.
 WEIGHTS: dict[str, float] = {
@@ -21,11 +31,4 @@ WEIGHTS: dict[str, float] = {
     "nature": 0.10,
     "aerial": 0.05,
     "people": 0.07,
-}
-
-#: INTERIM, until all the files exist: H2 replaces this by direct imports.
-KINDS: dict[str, Build] = {
-    name: import_module(f"sightline.scenes.kinds.{name}").build
-    for name in WEIGHTS
-    if find_spec(f"sightline.scenes.kinds.{name}")
 }

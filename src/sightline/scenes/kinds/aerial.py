@@ -38,8 +38,13 @@ def build(rng: np.random.Generator) -> tuple[World, View]:
 
 def _view(rng: np.random.Generator) -> View:
     """Fly over the origin; one in three pictures is taken straight down."""
-    high = float(np.exp(rng.uniform(np.log(10), np.log(150))))
-    pitch = float(rng.uniform(-89, -80)) if rng.random() < 0.33 else float(rng.uniform(-65, -8))
+    high, pitch = float(np.exp(rng.uniform(np.log(10), np.log(150)))), float(rng.uniform(-65, -8))
+    if rng.random() < 0.28:
+        # Straight down from very high everything is equally far: those pictures teach little.
+        high, pitch = (
+            float(np.exp(rng.uniform(np.log(10), np.log(60)))),
+            float(rng.uniform(-89, -76)),
+        )
     roll = float(rng.normal(0, 3))
     fov = float(rng.uniform(40, 84))
     return look((0.0, -high, 0.0), float(rng.uniform(-180, 180)), pitch, roll=roll, fov=fov)
@@ -140,7 +145,7 @@ def _fields(site: Site) -> None:
                 yaw,
                 sort=sort,
                 variant=int(rng.integers(VARIANTS)),
-                detail=max(2, site.detail(float(x), float(z))),
+                detail=max(2, site.grade(float(x), float(z), "building")),
                 dark=site.weather.dark,
             )
     add_trees(site, int(rng.integers(30, 110)), lambda x, _z: abs(x - road) < 6, (3, 14))
@@ -171,7 +176,7 @@ def _works(site: Site) -> None:
                 float(rng.choice([0, 90])),
                 sort="hall",
                 variant=int(rng.integers(VARIANTS)),
-                detail=max(2, site.detail(*at)),
+                detail=max(2, site.grade(*at, "building")),
                 dark=site.weather.dark,
             )
     for x, z in rng.normal([x0, z0], reach * 0.45, (10, 2)):

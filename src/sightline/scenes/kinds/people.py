@@ -18,7 +18,7 @@ from sightline.scenes.parts.shell import build_room
 from sightline.scenes.parts.street_things import SORTS as THINGS
 from sightline.scenes.parts.street_things import add_thing
 from sightline.scenes.parts.terrain import plane
-from sightline.scenes.parts.viewing import best_view
+from sightline.scenes.parts.viewing import best_view, hits
 from sightline.scenes.parts.weather import weather
 from sightline.scenes.people import Person
 from sightline.scenes.shapes import quad
@@ -186,7 +186,7 @@ def _view(
     boxes = stage.boxes()
     views = []
     for _ in range(12):
-        turn = yaw + rng.normal(0, 32)
+        turn = yaw + float(np.clip(rng.normal(0, 32), -65, 65))
         dx, dz = turned(0.0, away * between(rng, 0.85, 1.5), turn)
         up = -float(aim[1]) + between(rng, -0.25, 0.45) * away * 0.6
         eye = np.array([aim[0] + dx, -float(np.clip(up, 0.3, 2.6)), aim[2] + dz])
@@ -194,7 +194,18 @@ def _view(
             eye = np.clip(eye, walls[0] + 0.2, walls[1] - 0.2)
         look = aim + rng.normal(0, 0.06, 3) * span
         views.append(View(_triple(eye), _triple(look), roll, fov))
-    return best_view(rng, views, boxes, room=walls, near=0.3)
+    return best_view(rng, _unblocked(views, stage), boxes, room=walls, near=0.3)
+
+
+def _unblocked(views: list[View], stage: Stage) -> list[View]:
+    """Keep the views in which no furniture stands before what they look at; all if it always does."""
+    boxes = np.array([p.bounds for p in stage.placed if p.piece.kind != "person"])
+    eyes = np.array([view.eye for view in views])
+    ahead = np.array([view.target for view in views]) - eyes
+    far = np.linalg.norm(ahead, axis=1)
+    away, _ = hits(eyes, (ahead / far[:, None])[:, None], boxes.reshape(-1, 2, 3), None)
+    clear = away[:, 0] > far - 0.4
+    return [view for view, free in zip(views, clear, strict=True) if free] or views
 
 
 def _triple(point: np.ndarray) -> tuple[float, float, float]:

@@ -128,10 +128,10 @@ def _walker(rng: np.random.Generator, cut: Section) -> View:
 
 
 def _window(rng: np.random.Generator, cut: Section) -> View:
-    """Look down into the street from an upper floor, just outside of the wall."""
+    """Look down into the street from an upper floor, just outside of the wall and its balconies."""
     side = float(rng.choice([-1, 1]))
     high = float(rng.uniform(3.5, 20))
-    eye = (side * (cut.front - 0.9), -high, 0.0)
+    eye = (side * (cut.front - 1.8), -high, 0.0)
     yaw = -side * float(rng.uniform(8, 90))
     return look(
         eye,

@@ -76,7 +76,7 @@ def car_park(rng: np.random.Generator) -> tuple[World, View]:
     aisle = float(rng.uniform(5.5, 7.0))
     full = float(rng.uniform(0.25, 0.95))
     lines = []
-    for row in range(-2, 6):
+    for row in range(-2, 5):
         z0 = aisle / 2 + row * (2 * long + aisle)
         for part in (0, 1):
             z = z0 + (part + 0.5) * long
@@ -92,7 +92,7 @@ def car_park(rng: np.random.Generator) -> tuple[World, View]:
                         if rng.random() < 0.1
                         else str(rng.choice(["hatchback", "saloon", "estate", "suv", "van"]))
                     )
-                    detail = site.detail(float(spot), z)
+                    detail = site.grade(float(spot), z, "car")
                     add_car(site.builder, rng, (float(spot), 0.0, z), yaw, detail=detail, sort=sort)
     site.builder.add(merge(lines), Material(tint=(0.65, 0.65, 0.62)))
     for x, z in site.scatter(int(rng.integers(2, 9)), 4, 60):

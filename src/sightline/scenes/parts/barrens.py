@@ -58,7 +58,7 @@ def snow(rng: np.random.Generator) -> tuple[Land, Fill]:
     land = Land(height, white, wilds.stone(rng), white)
 
     def fill(site: Site) -> None:
-        site.budget = [3, 8, 40]
+        site.budget["plant"] = [2, 6, 30]
         wilds.add_wood(
             site,
             height,

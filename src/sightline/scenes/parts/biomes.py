@@ -66,7 +66,7 @@ def forest(rng: np.random.Generator) -> tuple[Land, Fill]:
     )
 
     def fill(site: Site) -> None:
-        site.budget = [3, 9, 40]
+        site.budget["plant"] = [2, 7, 30]
         wilds.add_wood(
             site, height, int(rng.integers(50, 110)), near=2.0, far=110, sorts=sorts, tall=(7, 20)
         )

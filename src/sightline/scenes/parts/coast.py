@@ -19,7 +19,10 @@ from sightline.scenes.world import Material
 def coast(site: Site) -> None:
     """Land and sea: sand, rocks, boats, a few houses."""
     rng = site.rng
-    turn, shore = np.radians(rng.uniform(0, 360)), float(rng.uniform(-25, 25))
+    at_x, at_z, reach = in_sight(site)
+    turn = np.radians(rng.uniform(0, 360))
+    # The shore runs through what is looked at.
+    shore = float(at_x * np.sin(turn) + at_z * np.cos(turn) + rng.normal(0, 0.15 * reach))
     bays = terrain.fractal(rng, 70.0, 18.0, octaves=4)
     hills = terrain.fractal(rng, 90.0, float(rng.uniform(2, 9)))
 
@@ -44,10 +47,9 @@ def coast(site: Site) -> None:
     )
     with site.builder.thing("water"):
         site.builder.add(terrain.plane(0.0, 5000.0), sea)
-    x0, z0, reach = in_sight(site)
     looks = [foliage(rng) for _ in range(2)]
     rock = wilds.stone(rng)
-    for x, z in rng.normal([x0, z0], reach * 0.5, (110, 2)):
+    for x, z in rng.normal([at_x, at_z], reach * 0.5, (110, 2)):
         _coast_thing(site, float(x), float(z), wilds.level(height, float(x), float(z)), looks, rock)
 
 
@@ -76,7 +78,7 @@ def _coast_thing(
                 float(rng.uniform(0, 360)),
                 sort="house",
                 variant=int(rng.integers(VARIANTS)),
-                detail=max(2, site.detail(x, z)),
+                detail=max(2, site.grade(x, z, "building")),
                 dark=site.weather.dark,
             )
     elif -site.view.eye[1] > level + 14 and site.claim(x, z, 1.6, gap=4.0):

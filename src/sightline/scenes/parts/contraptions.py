@@ -118,7 +118,8 @@ def machine(rng: np.random.Generator) -> Piece:
     sizes = rng.uniform(0.25, 0.7, (count, 3)) * size
     sizes[:, 1] = np.minimum(sizes[:, 1], -2 * centres[:, 1] - 0.1 * size)
     sizes = np.maximum(sizes, 0.05 * size)
-    parts: Parts = [(boxes(centres, sizes), coat)]
+    base = boxes([[0, -0.28 * size, 0]], [0.95 * size, 0.1 * size, 0.7 * size])
+    parts: Parts = [(boxes(centres, sizes), coat), (base, dark(rng))]
     for _ in range(some(rng, 1, 3)):
         drum = cylinder(
             [0, 0, 0], size * between(rng, 0.08, 0.25), size * between(rng, 0.2, 0.7), sectors=16
@@ -145,7 +146,7 @@ def machine(rng: np.random.Generator) -> Piece:
         ]
         parts.append((spread(wheel, axles), dark(rng)))
     feet = np.array([[sx * 0.35 * size, 0.0, sz * 0.25 * size] for sx in (-1, 1) for sz in (-1, 1)])
-    parts.append((rods(feet, feet - [0, 0.5 * size, 0], 0.02 * size, sectors=5), steel))
+    parts.append((rods(feet, feet - [0, 0.3 * size, 0], 0.02 * size, sectors=5), steel))
     return made("machine", parts)
 
 

@@ -44,7 +44,7 @@ def ring_of_houses(site: Site, half: float) -> None:
             # The row at z = half looks towards −z; the others are that row turned about the middle.
             x, z = middle * cos + half * sin, half * cos - middle * sin
             if site.sees(x, z, width / 2 + 4):
-                detail = min(2, site.detail(x * 0.8, z * 0.8))
+                detail = site.grade(x * 0.8, z * 0.8, "building")
                 add_building(
                     site.builder, rng, (x, 0.0, z), 90.0 * turn, sort=sort, variant=variant,
                     detail=detail, dark=site.weather.dark, paints=alike,

@@ -81,7 +81,7 @@ def add_roads(site: Site, xs: Floats, zs: Floats, wide: float) -> None:
                 rng,
                 (at_x, -0.04, at_z),
                 yaw,
-                detail=max(1, site.detail(at_x, at_z)),
+                detail=max(1, site.grade(at_x, at_z, "car")),
                 lit=site.weather.dark,
             )
 
@@ -109,11 +109,12 @@ def add_row(
         middle = x + width / 2
         x += width + gap * float(rng.uniform(0.6, 1.6))
         inner = z + (depth / 2 if yaw == 0 else -depth / 2)
-        if height + 6 > -site.view.eye[1] and site.distance(middle, inner) < 30:
+        # A tall house right before the lens would be all there is to see.
+        if height + 12 > -site.view.eye[1] and site.distance(middle, inner) < 28 + width / 2:
             continue
-        if site.distance(middle, z) < 280 and site.sees(middle, inner, width):
+        if site.distance(middle, z) < 210 and site.sees(middle, inner, width):
             site.taken.append((middle, inner, max(width, depth) * 0.55))
-            detail = max(1, site.detail(middle, z))
+            detail = max(1, site.grade(middle, z, "building"))
             add_building(
                 site.builder, rng, (middle, 0.0, z), yaw, sort=sort, variant=variant, detail=detail,
                 paints=looks[rng.integers(len(looks))],
@@ -137,7 +138,7 @@ def add_stack(site: Site, x: float, z: float) -> None:
                     rng,
                     place,
                     float(rng.choice([0, 180])),
-                    detail=max(2, site.detail(x, z)),
+                    detail=max(2, site.grade(x, z, "car")),
                 )
         return
     for i, j in np.ndindex(3, 2):

@@ -62,7 +62,7 @@ def _houses(site: Site, cut: Section, side: int, sort: str, gaps: list[float]) -
             continue
         # The nearest corner decides how fine it is built, not the middle.
         near = float(np.clip(site.view.eye[2], middle - width / 2, middle + width / 2))
-        detail = site.detail(x, near)
+        detail = site.grade(x, near, "building")
         add_building(
             site.builder, rng, (x, -cut.kerb, middle), 90.0 * side, sort=chosen, variant=variant,
             detail=detail, dark=site.weather.dark, paints=looks[rng.integers(len(looks))],

@@ -16,8 +16,10 @@ from sightline.scenes.world import Builder, Material, Pattern
 
 def next_room(rng: np.random.Generator, spot: Opening, thick: float, height: float) -> Parts:
     """Make what is seen through an open door, in the wall's frame: a bare room with a cupboard."""
-    wide, deep = between(rng, 1.2, 3.0), between(rng, 1.0, 5.0)
-    middle = (spot[0] + spot[1]) / 2 + between(rng, -0.4, 0.4)
+    shift, deep = between(rng, -0.4, 0.4), between(rng, 1.0, 5.0)
+    # Wider than the door on both sides, however it is shifted.
+    wide = max(between(rng, 1.2, 3.0), spot[1] - spot[0] + 2 * abs(shift) + 0.1)
+    middle = (spot[0] + spot[1]) / 2 + shift
     x0, x1, z0, z1 = middle - wide / 2, middle + wide / 2, thick, thick + deep
     sheets: Parts = [
         (quad([x0, 0, z0], [wide, 0, 0], [0, 0, deep]), surfaces.floor(rng)),

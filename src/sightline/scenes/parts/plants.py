@@ -97,7 +97,7 @@ def add_hedge(
     thick = float(rng.uniform(0.4, 0.9))
     yaw = float(np.degrees(np.arctan2(along[0], along[2])))
     core = boxes([(start + end) / 2 - [0, height / 2, 0]], [thick, height, length], yaw=yaw)
-    count = int(np.clip(length * height * (45 if fine else 10), 30, 900 if fine else 200))
+    count = int(np.clip(length * height * (45 if fine else 6), 20, 800 if fine else 90))
     size = 0.12 if fine else 0.28
     local = rng.uniform([-0.5, 0, -0.5], [0.5, 1, 0.5], (count, 3)) * [thick, height, length]
     # Onto the skin: the two long sides and the top.

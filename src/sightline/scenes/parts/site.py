@@ -27,7 +27,7 @@ class Site:
         weather: light of the day; tells whether lamps are lit.
         taken: circles (x, z, radius) that are occupied, [m].
         lamps: places of street lamps, for the night.
-        budget: how many more plants may be built at detail 0, 1 and 2.
+        budget: how many more plants, cars and buildings may be built at detail 0, 1 and 2.
     """
 
     builder: Builder
@@ -36,7 +36,9 @@ class Site:
     weather: Weather
     taken: list[tuple[float, float, float]] = field(default_factory=list)
     lamps: list[tuple[float, float, float]] = field(default_factory=list)
-    budget: list[int] = field(default_factory=lambda: [2, 6, 30])
+    budget: dict[str, list[int]] = field(
+        default_factory=lambda: {"plant": [2, 5, 24], "car": [3, 5, 14], "building": [3, 6, 16]}
+    )
 
     def distance(self, x: float, z: float) -> float:
         """Level distance from the camera, [m]."""
@@ -63,29 +65,27 @@ class Site:
         away = math.hypot(self.distance(x, z), high) * self.view.fov / 65.0
         return bisect.bisect_left(_STEPS, away)
 
-    def grade(self, x: float, z: float) -> int:
-        """Give the detail for a plant at (x, z) that can still be afforded, and pay for it.
+    def grade(self, x: float, z: float, what: str = "plant") -> int:
+        """Give the detail for a plant, car or building at (x, z) that can be afforded, and pay for it.
 
-        At most one step coarser than its distance asks for, or leaves would be as large as sails; when
-        that is used up too the answer is −1: leave the plant out.
+        Plants become at most one step coarser than their distance asks for, or leaves would be as large
+        as sails; when that is used up too the answer is −1: leave the plant out.
         """
+        purse = self.budget[what]
         wanted = self.detail(x, z)
-        for detail in (wanted, wanted + 1):
-            if detail >= len(self.budget):
+        for detail in range(wanted, wanted + 2 if what == "plant" else len(purse)):
+            if detail >= len(purse):
                 return 3
-            if self.budget[detail] > 0:
-                self.budget[detail] -= 1
+            if purse[detail] > 0:
+                purse[detail] -= 1
                 return detail
-        return -1
+        return -1 if what == "plant" else 3
 
     def free(self, x: float, z: float, radius: float, *, gap: float = 0.9) -> bool:
         """Say whether a circle is clear of everything taken and of the camera by `gap` [m]."""
         if self.distance(x, z) < radius + gap:
             return False
-        for a, b, r in self.taken:
-            if (x - a) ** 2 + (z - b) ** 2 <= (radius + r) ** 2:
-                return False
-        return True
+        return all((x - a) ** 2 + (z - b) ** 2 > (radius + r) ** 2 for a, b, r in self.taken)
 
     def claim(self, x: float, z: float, radius: float, *, gap: float = 0.9) -> bool:
         """Take a circle if it is free and within sight; say whether it was."""

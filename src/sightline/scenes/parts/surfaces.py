@@ -27,14 +27,19 @@ def floor(rng: np.random.Generator, *, wet: bool = False) -> Material:
         tint = colour(rng, hue=(0.05, 0.11), saturation=(0.2, 0.7), value=(0.25, 0.85))
         second, scale = shaded(tint, between(rng, 0.4, 0.85)), between(rng, 0.06, 0.22)
     elif pattern in ("tiles", "checker", "brick"):
-        tint = colour(rng, saturation=(0.0, 0.5), value=(0.3, 0.95))
+        tint = colour(rng, saturation=(0.0, _strength(rng)), value=(0.3, 0.95))
         second, scale = grey(rng, 0.1, 0.9), between(rng, 0.1, 0.6)
     else:
-        tint = colour(rng, saturation=(0.0, 0.5), value=(0.2, 0.9))
+        tint = colour(rng, saturation=(0.0, _strength(rng)), value=(0.2, 0.9))
         second, scale = shaded(tint, between(rng, 0.4, 0.9)), between(rng, 0.05, 0.6)
     gloss = between(rng, 0.0, 0.7)
     mirror = between(rng, 0.03, 0.2) if gloss > 0.35 and chance(rng, 0.5) else 0.0
     return Material(pattern, tint, second, scale, seed(rng), gloss=gloss, mirror=mirror)
+
+
+def _strength(rng: np.random.Generator) -> float:
+    """Draw how strong a floor's colour may be at most: floors are mostly grey or brown."""
+    return 0.2 if chance(rng, 0.75) else 0.6
 
 
 def wall(rng: np.random.Generator, *, wet: bool = False) -> Material:
@@ -54,10 +59,10 @@ def wall(rng: np.random.Generator, *, wet: bool = False) -> Material:
         ("checker", 0.02),
     )
     pattern = weighted(rng, options)
-    if chance(rng, 0.6):
+    if chance(rng, 0.7):
         tint = colour(rng, saturation=(0.0, 0.18), value=(0.65, 0.97))
     else:
-        tint = colour(rng, saturation=(0.05, 0.65), value=(0.25, 0.9))
+        tint = colour(rng, saturation=(0.05, 0.6), value=(0.25, 0.9))
     second = shaded(tint, between(rng, 0.5, 0.92))
     if pattern in ("tiles", "brick"):
         second = grey(rng, 0.3, 0.9)

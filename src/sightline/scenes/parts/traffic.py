@@ -33,7 +33,7 @@ def add_parked(site: Site, cut: Section, share: float) -> None:
                 yaw = (0.0 if away == (side > 0) else 180.0) + float(rng.normal(0, 2))
                 at = (side * x + float(rng.normal(0, 0.1)), -level, z)
                 sorts = None if z - abs(site.view.eye[2]) > 12 else _no_lorry(rng)
-                add_car(site.builder, rng, at, yaw, detail=site.detail(at[0], z), sort=sorts)
+                add_car(site.builder, rng, at, yaw, detail=site.grade(at[0], z, "car"), sort=sorts)
 
 
 def _no_lorry(rng: np.random.Generator) -> str:
@@ -58,7 +58,13 @@ def add_traffic(site: Site, cut: Section, busy: float) -> None:
                     else:
                         sort = _no_lorry(rng) if z < 9 else None
                         add_car(
-                            site.builder, rng, at, yaw, detail=site.detail(x, z), lit=lit, sort=sort
+                            site.builder,
+                            rng,
+                            at,
+                            yaw,
+                            detail=site.grade(x, way * z, "car"),
+                            lit=lit,
+                            sort=sort,
                         )
                 z += float(rng.uniform(7, 14)) + z * 0.15
 

@@ -35,7 +35,7 @@ def best_view(
         room: (2, 3) lowest and highest corner of the walls around; None outdoors.
         near: closer than this nothing should fill much of the picture, [m].
     """
-    eyes = np.array([view.eye for view in candidates])
+    eyes = np.array([view.eye for view in candidates], np.float64)
     clear = _clearance(eyes, boxes)
     away, thing = hits(eyes, _rays(candidates), boxes, room)
     crowded = (away < near).mean(1)
@@ -44,7 +44,7 @@ def best_view(
     full = (thing >= 0).mean(1)
     score = spread + np.minimum(kinds, 12) / 6 + np.minimum(full, 0.6) + 0.6 * rng.random(len(eyes))
     score -= (
-        3.0 * np.maximum(crowded - 0.15, 0) + 100.0 * (clear < 0.08) - 5.0 * np.minimum(clear, 0)
+        3.0 * np.maximum(crowded - 0.15, 0) + 100.0 * (clear < 0.08) - 5.0 * np.maximum(-clear, 0)
     )
     return candidates[int(score.argmax())]
 
@@ -60,8 +60,8 @@ def _clearance(eyes: Floats, boxes: Floats) -> Floats:
 
 def _rays(views: list[View]) -> Floats:
     """(K, R, 3) unit directions over each picture, 4:3, without roll."""
-    eyes = np.array([view.eye for view in views])
-    forward = np.array([view.target for view in views]) - eyes
+    eyes = np.array([view.eye for view in views], np.float64)
+    forward = np.array([view.target for view in views], np.float64) - eyes
     forward /= np.linalg.norm(forward, axis=1, keepdims=True)
     right = np.stack([forward[:, 2], 0 * forward[:, 0], -forward[:, 0]], -1)
     length = np.linalg.norm(right, axis=1, keepdims=True)
