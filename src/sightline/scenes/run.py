@@ -8,6 +8,7 @@ whoever made them.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -73,12 +74,16 @@ def make_scenes(
     yield from (Outcome(index, skipped=True) for index in indexes if index in there)
     waiting = [index for index in indexes if index not in there]
     chunks = [tuple(waiting[k : k + CHUNK]) for k in range(0, len(waiting), CHUNK)]
-    with closing(_results(spec, chunks, workers, cluster=cluster, address=address)) as results:
+    # Ctrl-C reaches the main thread only: a file that another one writes is finished, not torn.
+    with (
+        ThreadPoolExecutor(1, "write") as writer,
+        closing(_results(spec, chunks, workers, cluster=cluster, address=address)) as results,
+    ):
         for index, made in results:
             if isinstance(made, SightlineError):
                 yield Outcome(index, failure=made)
             else:
-                write_scene(folder, index, made)
+                writer.submit(write_scene, folder, index, made).result()
                 yield Outcome(index)
     write_index(folder)
 

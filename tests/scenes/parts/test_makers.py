@@ -9,6 +9,7 @@ import pytest
 from sightline.scenes.parts import (
     animals,
     bath,
+    birds,
     clutter,
     contraptions,
     crockery,
@@ -31,6 +32,7 @@ from sightline.scenes.parts import (
 MODULES = (
     animals,
     bath,
+    birds,
     clutter,
     contraptions,
     crockery,
@@ -98,7 +100,7 @@ def test_maker(maker):
             assert 0 < top.height <= piece.size[1] * max(1, scale[1]) + 0.3
 
 
-GROUNDED = (animals, contraptions, crockery, seats, statues, storage, tables, toys)
+GROUNDED = (animals, birds, contraptions, crockery, seats, statues, storage, tables, toys)
 
 
 @pytest.mark.parametrize("maker", [m for module in GROUNDED for m in makers(module)])

@@ -13,6 +13,7 @@ from sightline.scenes.parts.enclosures import markings
 from sightline.scenes.parts.from_above import (
     add_roads,
     add_row,
+    add_small,
     add_stack,
     add_trees,
     in_sight,
@@ -42,7 +43,7 @@ def _view(rng: np.random.Generator) -> View:
     if rng.random() < 0.28:
         # Straight down from very high everything is equally far: those pictures teach little.
         high, pitch = (
-            float(np.exp(rng.uniform(np.log(10), np.log(60)))),
+            float(np.exp(rng.uniform(np.log(13), np.log(60)))),
             float(rng.uniform(-89, -76)),
         )
     roll = float(rng.normal(0, 3))
@@ -56,8 +57,10 @@ def _town(site: Site) -> None:
     site.builder.add(terrain.plane(0.0, 5000.0), grass_ground(rng))
     pitch_x, pitch_z = (float(v) for v in rng.uniform(38, 85, 2))
     wide = float(rng.uniform(6, 10))
-    xs = np.arange(-3.0, 4.0) * pitch_x + float(rng.uniform(0, pitch_x))
-    zs = np.arange(-3.0, 4.0) * pitch_z + float(rng.uniform(0, pitch_z))
+    # A crossing near what is looked at, so that a low flight does not show bare lawn.
+    at_x, at_z, _ = in_sight(site)
+    xs = np.arange(-3.0, 4.0) * pitch_x + at_x + float(rng.normal(0, 12))
+    zs = np.arange(-3.0, 4.0) * pitch_z + at_z + float(rng.normal(0, 12))
     add_roads(site, xs, zs, wide)
     sorts = (
         ("house",),
@@ -77,9 +80,10 @@ def _town(site: Site) -> None:
                 z + sign * setback,
                 0.0 if sign > 0 else 180.0,
             )
+    add_small(site)
     add_trees(
         site,
-        int(rng.integers(20, 110)),
+        int(rng.integers(30, 120)),
         lambda x, z: near_line(x, xs, wide / 2 + 1) or near_line(z, zs, wide / 2 + 1),
         (3, 10),
     )
@@ -122,7 +126,7 @@ def _fields(site: Site) -> None:
         turned = rng.random() < 0.5
         size = np.array([z1 - z0, x1 - x0] if turned else [x1 - x0, z1 - z0])
         field = markings(
-            np.array([[middle[0], 0.0, middle[1]]]), size, 90.0 if turned else 0.0, lift=0.05
+            np.array([[middle[0], 0.0, middle[1]]]), size, 90.0 if turned else 0.0, lift=0.006
         )
         site.builder.add(
             field,
@@ -131,9 +135,11 @@ def _fields(site: Site) -> None:
         if rng.random() < 0.5:
             a, b = np.array([x0, 0.0, z0 + 4]), np.array([x0, 0.0, z1 - 4])
             add_hedge(site.builder, rng, a, b, float(rng.uniform(1, 2.5)), leaf=leaf, fine=False)
-    road = float(rng.choice(xs[2:6]))
-    add_roads(site, np.array([road]), np.array([900.0]), float(rng.uniform(4, 8)))
     at_x, at_z, reach = in_sight(site)
+    # The road runs beside what is looked at.
+    road = float(xs[np.argmin(np.abs(xs - at_x - rng.normal(0, 20)))])
+    add_roads(site, np.array([road]), np.array([900.0]), float(rng.uniform(4, 8)))
+    add_small(site)
     for x, z in rng.normal([at_x, at_z], reach * 0.4, (int(rng.integers(1, 7)), 2)):
         if abs(x - road) > 14 and site.claim(float(x), float(z), 9.0, gap=8.0):
             sort = str(rng.choice(["house", "house", "hall"]))

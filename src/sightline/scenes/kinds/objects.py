@@ -10,6 +10,7 @@ from sightline.scenes.kinds import furnish
 from sightline.scenes.parts import (
     animals,
     backdrops,
+    birds,
     clutter,
     contraptions,
     crockery,
@@ -44,7 +45,7 @@ def lamp(rng: np.random.Generator) -> Piece:
 #: What may be looked at, with how often.
 SUBJECTS: tuple[tuple[Maker, float], ...] = (
     (animals.animal, 5.0),
-    (animals.bird, 1.5),
+    (birds.bird, 1.5),
     (contraptions.tangle, 3.0),
     (contraptions.machine, 2.5),
     (contraptions.tower, 1.5),
@@ -71,7 +72,7 @@ SUBJECTS: tuple[tuple[Maker, float], ...] = (
     (crockery.teapot, 0.6),
 )
 
-LIVING_THINGS = {animals.animal, animals.bird, pot_plants.plant, pot_plants.flowers, statues.statue}
+LIVING_THINGS = {animals.animal, birds.bird, pot_plants.plant, pot_plants.flowers, statues.statue}
 
 
 def subject(rng: np.random.Generator) -> Piece:

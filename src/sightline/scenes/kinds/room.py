@@ -115,8 +115,9 @@ def _view(
         x, z = pick(rng, (-1.0, 1.0)) * x_reach, pick(rng, (-1.0, 1.0)) * z_reach
     else:
         x, z = between(rng, -x_reach, x_reach), between(rng, -z_reach, z_reach)
-    if style == "close" and len(boxes):
-        middle = boxes[int(rng.integers(len(boxes)))].mean(0)
+    low = boxes[boxes[:, 1, 1] > -1.9]
+    if style == "close" and len(low):
+        middle = low[int(rng.integers(len(low)))].mean(0)
         angle, away = between(rng, 0, 2 * math.pi), between(rng, 0.35, 1.5)
         x = float(np.clip(middle[0] + away * math.cos(angle), -x_reach, x_reach))
         z = float(np.clip(middle[2] + away * math.sin(angle), -z_reach, z_reach))

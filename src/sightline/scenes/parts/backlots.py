@@ -85,7 +85,11 @@ def car_park(rng: np.random.Generator) -> tuple[World, View]:
                 markings(np.stack([x - bay / 2, 0 * x, 0 * x + z], -1), np.array([0.1, long]))
             )
             for spot in x:
-                if rng.random() < full and site.claim(float(spot), z, 1.25, gap=0.7):
+                if (
+                    rng.random() < full
+                    and site.distance(float(spot), z) < 55
+                    and site.claim(float(spot), z, 1.25, gap=0.7)
+                ):
                     yaw = float(rng.choice([0, 180]) + rng.normal(0, 2))
                     sort = (
                         None

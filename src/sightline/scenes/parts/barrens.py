@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sightline.scenes.parts import terrain, wilds
+from sightline.scenes.parts.farm import add_hut
 from sightline.scenes.parts.land import (
     Fill,
     Land,
@@ -73,6 +74,6 @@ def snow(rng: np.random.Generator) -> tuple[Land, Fill]:
         if rng.random() < 0.4:
             fence_across(site, land)
         if rng.random() < 0.4:
-            wilds.add_hut(site, height, float(rng.uniform(-20, 20)), float(rng.uniform(25, 60)))
+            add_hut(site, height, float(rng.uniform(-20, 20)), float(rng.uniform(25, 60)))
 
     return land, fill

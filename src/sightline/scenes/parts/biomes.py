@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sightline.scenes.parts import terrain, wilds
+from sightline.scenes.parts.farm import add_animals, add_hut
 from sightline.scenes.parts.land import (
     Fill,
     Land,
@@ -36,9 +37,11 @@ def meadow(rng: np.random.Generator) -> tuple[Land, Fill]:
             add_path(site, land)
         if rng.random() < 0.4:
             for x, z in site.scatter(2, 15, 80, 0.8):
-                wilds.add_hut(site, height, float(x), float(z))
+                add_hut(site, height, float(x), float(z))
         if rng.random() < 0.35:
             fence_across(site, land)
+        if rng.random() < 0.4:
+            add_animals(site, height, int(rng.integers(1, 7)))
         wilds.add_wood(
             site, height, int(rng.integers(8, 45)), near=6, far=260, sorts=sorts, tall=(4, 13)
         )

@@ -49,8 +49,10 @@ def coast(site: Site) -> None:
         site.builder.add(terrain.plane(0.0, 5000.0), sea)
     looks = [foliage(rng) for _ in range(2)]
     rock = wilds.stone(rng)
-    for x, z in rng.normal([at_x, at_z], reach * 0.5, (110, 2)):
-        _coast_thing(site, float(x), float(z), wilds.level(height, float(x), float(z)), looks, rock)
+    places = rng.normal([at_x, at_z], reach * 0.45, (110, 2))
+    levels = height(places[:, 0], places[:, 1]).tolist()
+    for (x, z), up in zip(places.tolist(), levels, strict=True):
+        _coast_thing(site, x, z, up, looks, rock)
 
 
 def _coast_thing(

@@ -11,6 +11,7 @@ from sightline.scenes.parts.enclosures import markings
 from sightline.scenes.parts.many import Floats, boxes
 from sightline.scenes.parts.plants import add_tree, foliage, sort_of_tree
 from sightline.scenes.parts.site import Site
+from sightline.scenes.parts.street_things import add_thing
 from sightline.scenes.parts.vehicles import add_car
 from sightline.scenes.shapes import merge
 from sightline.scenes.world import Material
@@ -33,18 +34,39 @@ def add_trees(
     x0, z0, reach = in_sight(site)
     looks = [foliage(rng) for _ in range(4)]
     sorts = [sort_of_tree(rng) for _ in range(2)]
-    for x, z in rng.normal([x0, z0], reach * 0.6, (count, 2)):
-        at, high = (float(x), float(z)), float(rng.uniform(*tall))
-        if (
-            keep_off(*at)
-            or high > -site.view.eye[1] - 3
-            or not site.claim(*at, high * 0.25, gap=3.0)
-        ):
+    low = -site.view.eye[1]
+    for x, z in rng.normal([x0, z0], reach * 0.5, (count, 2)).tolist():
+        high = float(rng.uniform(*tall))
+        if keep_off(x, z) or high > low - 3 or not site.claim(x, z, high * 0.25, gap=3.0):
             continue
         add_tree(
-            site.builder, rng, (at[0], 0.0, at[1]), high, sort=sorts[rng.integers(2)],
-            detail=site.grade(*at), leaf=looks[rng.integers(4)],
+            site.builder, rng, (x, 0.0, z), high, sort=sorts[rng.integers(2)],
+            detail=site.grade(x, z), leaf=looks[rng.integers(4)],
         )  # fmt: skip
+
+
+def add_small(site: Site) -> None:
+    """Put people, benches, bins and bushes where a low flight can tell them apart."""
+    rng = site.rng
+    if -site.view.eye[1] > 45:
+        return
+    x0, z0, reach = in_sight(site)
+    for x, z in rng.normal([x0, z0], reach * 0.3, (int(rng.integers(4, 18)), 2)).tolist():
+        if rng.random() < 0.25:
+            site.person(x, z, float(rng.uniform(0, 360)))
+        elif site.claim(x, z, 0.8, gap=2.0):
+            sort = str(rng.choice(["bench", "bin", "box", "planter", "sign", "bush"]))
+            if sort == "bush":
+                add_tree(
+                    site.builder,
+                    rng,
+                    (x, 0.0, z),
+                    float(rng.uniform(0.8, 2.2)),
+                    sort="shrub",
+                    detail=site.grade(x, z),
+                )
+            else:
+                add_thing(site.builder, rng, sort, (x, 0.0, z), float(rng.uniform(0, 360)))
 
 
 def add_roads(site: Site, xs: Floats, zs: Floats, wide: float) -> None:

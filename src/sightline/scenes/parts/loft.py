@@ -3,33 +3,40 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sightline.scenes.parts.many import Floats
+from sightline.scenes.parts.many import Floats, unit_rows
 from sightline.scenes.shapes import Shape
 
 
 def skin(grid: Floats) -> Shape:
     """Stretch a smooth surface over a grid of points (S, P, 3): S cross-sections of P points."""
     rows, columns = grid.shape[:2]
-    along, across = np.gradient(grid, axis=0), np.gradient(grid, axis=1)
-    normals = np.cross(along, across)
-    length = np.linalg.norm(normals, axis=-1, keepdims=True)
-    # Where a section shrinks to a point one of the two directions is lost: the neighbour's will do.
-    safe = length > 1e-9
-    normals = np.where(safe, normals / np.maximum(length, 1e-9), [0.0, -1.0, 0.0])
     a = (np.arange(rows - 1)[:, None] * columns + np.arange(columns - 1)).reshape(-1)
     faces = np.stack(
         [np.stack([a, a + 1, a + columns], -1), np.stack([a + 1, a + columns + 1, a + columns], -1)]
     )
+    points = grid.reshape(-1, 3).astype(np.float64)
+    triangles = faces.reshape(-1, 3).astype(np.int32)
     u = _lengths(grid.mean(1))
     v = _lengths(grid[rows // 2])
     uv = np.stack(np.broadcast_arrays(u[:, None], v), -1)
     return Shape(
-        grid.reshape(-1, 3).astype(np.float64),
-        faces.reshape(-1, 3).astype(np.int32),
-        normals.reshape(-1, 3),
+        points,
+        triangles,
+        vertex_normals(points, triangles),
         uv.reshape(-1, 2).astype(np.float64),
     )
+
+
+def vertex_normals(points: Floats, faces: NDArray[np.int32]) -> Floats:
+    """(V, 3) mean of the normals of the faces around each vertex, by area; up where there is none."""
+    a, b, c = (points[faces[:, k]] for k in range(3))
+    flat = np.cross(b - a, c - a)
+    normals = np.zeros_like(points)
+    for k in range(3):
+        np.add.at(normals, faces[:, k], flat)
+    return unit_rows(normals)
 
 
 def _lengths(line: Floats) -> Floats:

@@ -58,7 +58,7 @@ def cards(corners: Vector, along_u: Vector, along_v: Vector) -> Shape:
     return Shape(
         np.stack([start, start + u, start + u + v, start + v], 1).reshape(-1, 3),
         _repeat_faces(_CARD_FACES, 4, count),
-        np.repeat(_unit(np.cross(u, v)), 4, 0),
+        np.repeat(unit_rows(np.cross(u, v)), 4, 0),
         uv.reshape(-1, 2),
     )
 
@@ -73,7 +73,7 @@ def rods(starts: Vector, ends: Vector, radius: Any, top: Any = None, *, sectors:
     length = np.maximum(np.linalg.norm(along, axis=1, keepdims=True), 1e-9)
     forward = along / length
     helper = np.where(np.abs(forward[:, 1:2]) < 0.9, [[0.0, 1.0, 0.0]], [[1.0, 0.0, 0.0]])
-    side = _unit(np.cross(forward, helper))
+    side = unit_rows(np.cross(forward, helper))
     other = np.cross(forward, side)
     angle = np.linspace(0.0, 2 * np.pi, sectors + 1)
     ring = side[:, None] * np.cos(angle)[:, None] + other[:, None] * np.sin(angle)[:, None]
@@ -99,14 +99,14 @@ def leaves(
 
     With `middle` (3,) the normals lean away from that point, as light falls on a crown as a whole.
     """
-    side = _unit(np.cross(along, rng.normal(size=along.shape)))
+    side = unit_rows(np.cross(along, rng.normal(size=along.shape)))
     half = side * np.broadcast_to(np.asarray(width, np.float64), (len(base),))[:, None] / 2
     waist = base + along * 0.45
-    normals = _unit(np.cross(along, side))
+    normals = unit_rows(np.cross(along, side))
     if middle is not None:
-        outward = _unit(waist - middle + 1e-6)
+        outward = unit_rows(waist - middle + 1e-6)
         normals *= np.sign((normals * outward).sum(1, keepdims=True) + 1e-9)
-        normals = _unit(0.6 * normals + outward)
+        normals = unit_rows(0.6 * normals + outward)
     uv = waist[:, None, :2] + np.array([[0.0, 0.0], [0.1, 0.1], [0.0, 0.2], [-0.1, 0.1]])
     return Shape(
         np.stack([base, waist + half, base + along, waist - half], 1).reshape(-1, 3),
@@ -129,7 +129,7 @@ def copies(shape: Shape, to: Vector, *, yaw: Any = 0.0, scale: Any = 1.0) -> Sha
     return Shape(
         (local + places[:, None]).reshape(-1, 3),
         _repeat_faces(shape.faces, len(shape.vertices), count),
-        _unit(normals.reshape(-1, 3)),
+        unit_rows(normals.reshape(-1, 3)),
         uv.reshape(-1, 2),
     )
 
@@ -193,7 +193,7 @@ def _turn(points: Floats, yaw: Floats) -> Floats:
     return np.stack([x * cos + z * sin, points[..., 1] + 0 * cos, z * cos - x * sin], -1)
 
 
-def _unit(vectors: Floats) -> Floats:
+def unit_rows(vectors: Floats) -> Floats:
     """Scale (N, 3) to length one; a vector of no length becomes 'up'."""
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return np.where(length > 1e-12, vectors / np.maximum(length, 1e-12), [0.0, -1.0, 0.0])

@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from sightline.scenes.parts.loft import vertex_normals
 from sightline.scenes.parts.many import Floats
 from sightline.scenes.shapes import Shape
 
@@ -33,7 +34,7 @@ def rock(variant: int, fine: int = 2) -> Shape:
     return Shape(
         vertices,
         faces,
-        _vertex_normals(vertices, faces),
+        vertex_normals(vertices, faces),
         np.stack([vertices @ [1, 0, 0.7], vertices @ [0, 1, 0.7]], -1),
     )
 
@@ -64,13 +65,3 @@ def _icosphere(fine: int) -> tuple[Floats, NDArray[np.int32]]:
         )
     points /= np.linalg.norm(points, axis=1, keepdims=True)
     return points, faces.astype(np.int32)
-
-
-def _vertex_normals(vertices: Floats, faces: NDArray[np.int32]) -> Floats:
-    """Mean of the normals of the faces around each vertex, by area."""
-    a, b, c = (vertices[faces[:, k]] for k in range(3))
-    flat = np.cross(b - a, c - a)
-    normals = np.zeros_like(vertices)
-    for k in range(3):
-        np.add.at(normals, faces[:, k], flat)
-    return np.asarray(normals / np.linalg.norm(normals, axis=1, keepdims=True))

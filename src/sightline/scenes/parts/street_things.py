@@ -11,9 +11,10 @@ from functools import cache
 
 import numpy as np
 
+from sightline.scenes.parts.kerbside import Parts, bollard, box, cone, hydrant, planter
 from sightline.scenes.parts.many import boxes, rods
 from sightline.scenes.parts.models import Model, model
-from sightline.scenes.shapes import Shape, cylinder, lathe, merge, sphere
+from sightline.scenes.shapes import cylinder, lathe, merge, sphere
 from sightline.scenes.world import Builder, Material
 
 #: Different ones of each sort there are.
@@ -75,9 +76,6 @@ def _paints(rng: np.random.Generator, dark: bool) -> dict[str, Material]:
         "red": Material(tint=(0.8, 0.05, 0.03), glow=1.5 if rng.random() < 0.5 else 0.0),
         "green": Material(tint=(0.05, 0.6, 0.25), glow=1.2 if rng.random() < 0.5 else 0.0),
     }
-
-
-Parts = list[tuple[str, Shape]]
 
 
 def _lamp_post(rng: np.random.Generator) -> Parts:
@@ -182,68 +180,6 @@ def _bench(rng: np.random.Generator) -> Parts:
     return [("wood", boxes(slats, size)), ("metal", iron)]
 
 
-def _bollard(rng: np.random.Generator) -> Parts:
-    high = float(rng.uniform(0.6, 1.1))
-    post = cylinder([0, 0, 0], 0.07, high, top=0.06, sectors=8)
-    return [("metal", post), ("lamp", cylinder([0, -high * 0.85, 0], 0.073, 0.06, sectors=8))]
-
-
-def _cone(_: np.random.Generator) -> Parts:
-    body = cylinder([0, -0.03, 0], 0.15, 0.6, top=0.025, sectors=10)
-    ring = cylinder([0, -0.3, 0], 0.1, 0.12, top=0.08, sectors=10)
-    return [("red", body), ("lamp", ring), ("black", boxes([[0, -0.015, 0]], [0.4, 0.03, 0.4]))]
-
-
-def _hydrant(_: np.random.Generator) -> Parts:
-    line = [
-        [0.14, 0],
-        [0.14, 0.05],
-        [0.1, 0.06],
-        [0.1, 0.55],
-        [0.13, 0.58],
-        [0.09, 0.72],
-        [0, 0.78],
-    ]
-    arms = rods([[-0.2, -0.45, 0]], [[0.2, -0.45, 0]], 0.055, sectors=8)
-    return [("paint", merge([lathe(line, sectors=12), arms]))]
-
-
-def _box(rng: np.random.Generator) -> Parts:
-    """Make a post box, parking meter or cabinet."""
-    wide, high, deep = rng.uniform([0.3, 0.6, 0.25], [1.3, 1.5, 0.5])
-    foot = float(rng.choice([0.0, 0.6]))
-    body = boxes([[0, -foot - high / 2, 0]], [wide, high, deep])
-    post = boxes([[0, -foot / 2, 0]], [0.1, foot + 0.02, 0.1])
-    return [
-        ("paint", body),
-        ("metal", post),
-        ("face", boxes([[0, -foot - high * 0.65, -deep / 2]], [wide * 0.6, high * 0.3, 0.02])),
-    ]
-
-
-def _planter(rng: np.random.Generator) -> Parts:
-    """Make a tub of stone; the caller puts a plant into it."""
-    wide, high = float(rng.uniform(0.5, 1.4)), float(rng.uniform(0.4, 0.7))
-    if rng.random() < 0.5:
-        return [
-            (
-                "stone",
-                lathe(
-                    [
-                        [0, 0],
-                        [wide / 2, 0],
-                        [wide * 0.62, high],
-                        [wide * 0.5, high],
-                        [wide * 0.48, high - 0.06],
-                        [0, high - 0.06],
-                    ],
-                    sectors=14,
-                ),
-            )
-        ]
-    return [("stone", boxes([[0, -high / 2, 0]], [wide, high, wide]))]
-
-
 _MAKERS: dict[str, Callable[[np.random.Generator], Parts]] = {
     "lamp_post": _lamp_post,
     "sign": _sign,
@@ -251,11 +187,11 @@ _MAKERS: dict[str, Callable[[np.random.Generator], Parts]] = {
     "traffic_light": _traffic_light,
     "bin": _bin,
     "bench": _bench,
-    "bollard": _bollard,
-    "cone": _cone,
-    "hydrant": _hydrant,
-    "box": _box,
-    "planter": _planter,
+    "bollard": bollard,
+    "cone": cone,
+    "hydrant": hydrant,
+    "box": box,
+    "planter": planter,
 }
 SORTS = tuple(_MAKERS)
 _NAMES = {"lamp_post": "street lamp", "panel": "sign", "traffic_light": "traffic light"}

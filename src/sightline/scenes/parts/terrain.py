@@ -106,7 +106,7 @@ def landscape(
     y = height(x, z)
     vertices = np.stack([x, -y, z], -1)
     out, around = np.gradient(vertices, axis=0), np.gradient(vertices, axis=1)
-    normals = np.cross(out, around)
+    normals = np.cross(around, out)
     normals[0] = [0.0, -1.0, 0.0]
     normals /= np.linalg.norm(normals, axis=-1, keepdims=True)
     return Shape(
