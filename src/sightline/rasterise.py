@@ -137,6 +137,21 @@ def _checked(
     return points, triangles
 
 
+def turned(
+    points: NDArray[np.float64],
+    matrix: NDArray[np.float64],
+    shift: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
+    """Apply a (3, 3) matrix, then a (3,) shift, to (N, 3) points.
+
+    Not by matrix product: how a linear-algebra library rounds may depend on its number of threads.
+    """
+    result = np.empty((len(points), 3))
+    offset = np.zeros(3) if shift is None else np.asarray(shift, np.float64)
+    _turn(np.ascontiguousarray(points, np.float64), np.ascontiguousarray(matrix), offset, result)
+    return result
+
+
 def interpolate(raster: Raster, faces: NDArray[Any], attribute: NDArray[Any]) -> FloatArray:
     """Spread a vertex attribute over the pixels.
 
@@ -157,6 +172,14 @@ def interpolate(raster: Raster, faces: NDArray[Any], attribute: NDArray[Any]) ->
         result,
     )
     return result
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _turn(points: Any, matrix: Any, shift: Any, result: Any) -> None:
+    for n in range(len(points)):
+        x, y, z = points[n, 0], points[n, 1], points[n, 2]
+        for k in range(3):
+            result[n, k] = matrix[k, 0] * x + matrix[k, 1] * y + matrix[k, 2] * z + shift[k]
 
 
 class _Buffers(NamedTuple):
@@ -211,7 +234,10 @@ def _fill(points: Any, faces: Any, lens: _Lens, buffers: _Buffers) -> None:
             if not known and not _planes(points, (i, j, k), lens, planes):
                 break
             known = True
-            _fill_piece(piece, planes, f, buffers)
+            if buffers.weights.shape[0] > 0:
+                _fill_piece(piece, planes, f, buffers)
+            else:
+                _fill_nearest(piece, planes, f, buffers.nearness, buffers.face)
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
@@ -317,7 +343,6 @@ def _edge(start: Any, end: Any, at: Any) -> Any:
 def _fill_piece(piece: Any, planes: Any, f: int, buffers: _Buffers) -> None:
     """Fill one snapped triangle of face f into the z-buffer."""
     nearness, face, weights = buffers.nearness, buffers.face, buffers.weights
-    weigh = weights.shape[0] > 0
     x0, y0, x1, y1, x2, y2, left, right, top, bottom, _ = piece
     corner = (left * SUBPIXELS, top * SUBPIXELS)
     e0, right0, down0 = _edge((x0, y0), (x1, y1), corner)
@@ -335,16 +360,54 @@ def _fill_piece(piece: Any, planes: Any, f: int, buffers: _Buffers) -> None:
                 if inverse_z > nearness[row, column]:
                     nearness[row, column] = inverse_z
                     face[row, column] = f
-                    if weigh:
-                        weights[row, column, 0] = max(a, 0.0)
-                        weights[row, column, 1] = max(b, 0.0)
-                        weights[row, column, 2] = max(c, 0.0)
+                    weights[row, column, 0] = max(a, 0.0)
+                    weights[row, column, 1] = max(b, 0.0)
+                    weights[row, column, 2] = max(c, 0.0)
             w0 += right0
             w1 += right1
             w2 += right2
         e0 += down0
         e1 += down1
         e2 += down2
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _fill_nearest(piece: Any, planes: Any, f: int, nearness: Any, face: Any) -> None:
+    """Fill one snapped triangle without weights: row by row, only between its edges."""
+    x0, y0, x1, y1, x2, y2, left, right, top, bottom, _ = piece
+    corner = (left * SUBPIXELS, top * SUBPIXELS)
+    e0, right0, down0 = _edge((x0, y0), (x1, y1), corner)
+    e1, right1, down1 = _edge((x1, y1), (x2, y2), corner)
+    e2, right2, down2 = _edge((x2, y2), (x0, y0), corner)
+    slope_x = planes[0] + planes[3] + planes[6]
+    slope_y = planes[1] + planes[4] + planes[7]
+    base = planes[2] + planes[5] + planes[8]
+    farthest, nearest = planes[9], planes[10]
+    for row in range(top, bottom + 1):
+        first, last = _span(e0, right0, 0, right - left)
+        first, last = _span(e1, right1, first, last)
+        first, last = _span(e2, right2, first, last)
+        start = base + slope_y * row
+        for column in range(left + first, left + last + 1):
+            # Snapping may claim a pixel a hair outside the true face: stay within its depths.
+            inverse_z = min(max(start + slope_x * column, farthest), nearest)
+            if inverse_z > nearness[row, column]:
+                nearness[row, column] = inverse_z
+                face[row, column] = f
+        e0 += down0
+        e1 += down1
+        e2 += down2
+
+
+@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
+def _span(edge: Any, step: Any, first: Any, last: Any) -> Any:
+    """Cut the run of pixels first–last to where edge + step · pixel is not negative."""
+    if edge + step * first < 0:
+        # Enters later, if ever: the smallest pixel that is inside, rounded up.
+        first = (step - 1 - edge) // step if step > 0 else last + 1
+    elif edge + step * last < 0:
+        last = edge // -step
+    return first, last
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
@@ -357,7 +420,7 @@ def _planes(points: Any, corners: Any, lens: _Lens, planes: Any) -> bool:
     """
     i, j, k = corners
     inverse = lens.inverse
-    volume = 0.0
+    share = 0.0
     for n in range(3):
         x = points[j, 1] * points[k, 2] - points[j, 2] * points[k, 1]
         y = points[j, 2] * points[k, 0] - points[j, 0] * points[k, 2]
@@ -366,10 +429,11 @@ def _planes(points: Any, corners: Any, lens: _Lens, planes: Any) -> bool:
             volume = x * points[i, 0] + y * points[i, 1] + z * points[i, 2]
             if volume == 0.0:
                 return False
+            share = 1.0 / volume
         for column in range(3):
-            planes[3 * n + column] = (
+            planes[3 * n + column] = share * (
                 x * inverse[0, column] + y * inverse[1, column] + z * inverse[2, column]
-            ) / volume
+            )
         i, j, k = j, k, i
     planes[9] = 1.0 / max(points[i, 2], points[j, 2], points[k, 2])
     planes[10] = 1.0 / max(min(points[i, 2], points[j, 2], points[k, 2]), lens.near)

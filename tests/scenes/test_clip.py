@@ -9,10 +9,9 @@ import pytest
 
 from sightline.errors import InputError
 from sightline.geometry import project, unproject
-from sightline.scenes.clip import ROOM, look_at, path_pose, room, room_clip, slanted_plane
-from sightline.scenes.meshes import box, column, merge, quad
+from sightline.scenes.camera import look_at
+from sightline.scenes.clip import ROOM, path_pose, room, room_clip, slanted_plane
 from sightline.scenes.render import render
-from sightline.scenes.textures import fractal_noise, texture, value_noise
 from sightline.types import Camera
 
 
@@ -97,46 +96,6 @@ def test_looking_at_something_puts_it_in_the_middle():
     assert seen[2] > 0
     up = np.linalg.inv(look_at([0, -1, 0], [0, -1, 5]))[:3, :3] @ [0, -1, 0]
     np.testing.assert_allclose(up, [0, -1, 0], atol=1e-12)
-
-
-def test_meshes_have_the_sizes_asked_for():
-    cube = box([1, 2, 3], [0.5, 1.0, 2.0], 4, yaw=30)
-    assert (len(cube.vertices), len(cube.faces)) == (24, 12)
-    assert (cube.material == 4).all()
-    np.testing.assert_allclose(cube.vertices.mean(0), [1, 2, 3], atol=1e-12)
-    a, b, c = (cube.vertices[cube.faces[:, i]] for i in range(3))
-    area = np.linalg.norm(np.cross(b - a, c - a), axis=1).sum() / 2
-    assert area == pytest.approx(2 * (0.5 * 1 + 0.5 * 2 + 1 * 2))
-    post = column([0, 0, 0], 0.2, 3.0, 1, sectors=64)
-    assert post.vertices[:, 1].min() == -3
-    np.testing.assert_allclose(np.hypot(post.vertices[:, 0], post.vertices[:, 2]), 0.2)
-    both = merge([cube, quad([0, 0, 0], [1, 0, 0], [0, 1, 0], 7)])
-    assert both.faces.max() == 27
-    assert set(both.material) == {4, 7}
-    np.testing.assert_allclose(np.linalg.norm(both.normals(), axis=1), 1)
-
-
-@pytest.mark.parametrize("name", ["plaster", "checker", "brick", "planks", "cloth"])
-def test_textures_vary_and_stay_in_range(name):
-    rng = np.random.default_rng(0)
-    u, v = rng.uniform(-5, 5, (2, 4000))
-    tint = np.array([0.8, 0.6, 0.4], np.float32)
-    colours = texture(name, u, v, seed=3, tint=tint)
-    assert colours.shape == (4000, 3)
-    assert 0 <= colours.min() <= colours.max() <= 1
-    assert colours[:, 0].std() > 0.02
-    np.testing.assert_array_equal(colours, texture(name, u, v, seed=3, tint=tint))
-    assert not np.array_equal(colours, texture(name, u, v, seed=4, tint=tint))
-
-
-def test_noise_is_smooth_and_spread():
-    x = np.linspace(-20, 20, 4001, dtype=np.float32)
-    noise = value_noise(x, 0 * x + np.float32(0.3), 5)
-    assert np.abs(np.diff(noise)).max() < 0.03
-    assert noise.min() < 0.2
-    assert noise.max() > 0.8
-    rough = fractal_noise(x, x, 5)
-    assert 0 <= rough.min() <= rough.max() <= 1
 
 
 def test_bad_clips_are_refused():

@@ -141,7 +141,10 @@ def test_what_is_wrong_with_a_view(kinds):
     ramp = np.linspace(1, 5, 48)
     assert fault(ramp, sky=False) is None
     assert fault(np.where(ramp < 2, np.nan, ramp), sky=False) == "it has holes"
-    assert fault(ramp / 20, sky=False) == "75% of it is nearer than 0.2 m"
+    assert fault(ramp / 10, sky=False) is None
+    assert fault(0.07 + ramp / 30, sky=False) == "98% of it is nearer than 0.2 m"
+    touched = np.where(ramp == 5, 0.05, ramp)
+    assert fault(touched, sky=False) == "something in it is nearer than 0.08 m"
     assert fault(2.5, sky=False) == "it is flat"
     assert fault(sky=True) == "100% of it is sky"
     assert fault(ramp, sky=False, pixels=128) == "it has one colour"

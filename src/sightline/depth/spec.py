@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from sightline.errors import InputError
 from sightline.types import Kind
@@ -53,6 +53,8 @@ class ModelSpec:
         object.__setattr__(self, "kind", Kind(self.kind))
         object.__setattr__(self, "mean", tuple(self.mean))
         object.__setattr__(self, "std", tuple(self.std))
+        if self.architecture not in get_args(Architecture):
+            raise InputError(f"no network is called {self.architecture!r}")
         if self.size < self.multiple or self.multiple < 1:
             raise InputError(f"network size {self.size} is below its multiple {self.multiple}")
         if (self.kind is Kind.METRIC_DEPTH) != (self.max_depth is not None):

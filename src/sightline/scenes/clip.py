@@ -8,78 +8,85 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import InputError
-from sightline.scenes.meshes import Mesh, Vector, box, column, merge, quad
-from sightline.scenes.render import Frame, Material, Scene, render
-from sightline.scenes.textures import Name
+from sightline.scenes.camera import look_at
+from sightline.scenes.render import Frame, render
+from sightline.scenes.shapes import box, cylinder, quad
+from sightline.scenes.world import Builder, Light, Material, Pattern, World
 from sightline.types import Camera
 
 #: Width, height and length of the room in [m].
 ROOM = (7.0, 3.0, 9.0)
 
-#: Usual colours, linear RGB.
-TINTS: dict[Name, tuple[float, float, float]] = {
-    "planks": (0.62, 0.42, 0.26),
-    "plaster": (0.9, 0.87, 0.8),
-    "brick": (0.68, 0.36, 0.27),
-    "checker": (0.8, 0.8, 0.78),
-    "cloth": (0.4, 0.5, 0.75),
+#: Usual colours, linear RGB: tint, second; and size of one unit in [m].
+PAINTS: dict[Pattern, tuple[tuple[float, float, float], tuple[float, float, float], float]] = {
+    "planks": ((0.5, 0.33, 0.2), (0.3, 0.18, 0.1), 0.15),
+    "plaster": ((0.75, 0.72, 0.66), (0.5, 0.46, 0.4), 0.8),
+    "brick": ((0.45, 0.22, 0.16), (0.6, 0.58, 0.55), 0.25),
+    "checker": ((0.65, 0.65, 0.62), (0.2, 0.2, 0.22), 0.4),
+    "cloth": ((0.25, 0.33, 0.5), (0.6, 0.6, 0.55), 0.5),
 }
 
+#: Light from all round, as a share of a lamp's at one metre.
+AMBIENT = (0.32, 0.32, 0.32)
 
-def room(seed: int = 0) -> Scene:
+
+def room(seed: int = 0) -> World:
     """Make a furnished room: floor, ceiling, four walls, boxes, columns and a leaning board.
 
     The floor is y = 0 and the room reaches up to y = −3; it is centred on x = z = 0.
     """
     rng = np.random.default_rng(seed)
-    materials: list[Material] = []
+    builder = Builder()
 
-    def paint(name: Name) -> int:
-        """Add a material in a shade of its usual colour and give its number."""
-        shade = np.array(TINTS[name]) * rng.uniform(0.75, 1.1) * rng.uniform(0.85, 1.15, 3)
+    def paint(pattern: Pattern) -> int:
+        """Enter a material in a shade of its usual colour and give its number."""
+        tint, second, scale = PAINTS[pattern]
+        shade = np.array(tint) * rng.uniform(0.75, 1.1) * rng.uniform(0.85, 1.15, 3)
         r, g, b = (float(x) for x in np.clip(shade, 0.05, 1.0))
-        materials.append(Material(name, (r, g, b), int(rng.integers(2**31))))
-        return len(materials) - 1
+        number = int(rng.integers(2**31))
+        return builder.paint(Material(pattern, (r, g, b), second, scale, number))
 
-    parts = _shell(paint("planks"), paint("plaster"), paint("brick"), paint("plaster"))
-    parts += _furniture(rng, [paint("planks"), paint("checker"), paint("cloth"), paint("brick")])
+    _shell(builder, paint("planks"), paint("plaster"), paint("brick"), paint("plaster"))
+    _furnish(builder, rng, [paint("planks"), paint("checker"), paint("cloth"), paint("brick")])
     lamps = np.array([[rng.uniform(-2, 2), -2.7, z + rng.uniform(-0.5, 0.5)] for z in (-2.0, 2.0)])
-    return Scene(merge(parts), tuple(materials), lamps, rng.uniform(2.0, 3.0, len(lamps)))
+    power = np.repeat(rng.uniform(2.0, 3.0, (len(lamps), 1)), 3, axis=1)
+    return builder.finish(Light(lamps=lamps, lamp_power=power, above=AMBIENT, below=AMBIENT))
 
 
-def _shell(floor: int, ceiling: int, end_walls: int, side_walls: int) -> list[Mesh]:
-    """Six sheets around the room."""
+def _shell(builder: Builder, floor: int, ceiling: int, end_walls: int, side_walls: int) -> None:
+    """Put six sheets around the room."""
     x, y, z = ROOM[0] / 2, ROOM[1], ROOM[2] / 2
-    return [
-        quad([-x, 0, -z], [2 * x, 0, 0], [0, 0, 2 * z], floor),
-        quad([-x, -y, -z], [2 * x, 0, 0], [0, 0, 2 * z], ceiling),
-        quad([-x, 0, z], [2 * x, 0, 0], [0, -y, 0], end_walls),
-        quad([-x, 0, -z], [2 * x, 0, 0], [0, -y, 0], end_walls),
-        quad([-x, 0, -z], [0, 0, 2 * z], [0, -y, 0], side_walls),
-        quad([x, 0, -z], [0, 0, 2 * z], [0, -y, 0], side_walls),
-    ]
+    builder.add(quad([-x, 0, -z], [2 * x, 0, 0], [0, 0, 2 * z]), floor)
+    builder.add(quad([-x, -y, -z], [2 * x, 0, 0], [0, 0, 2 * z]), ceiling)
+    builder.add(quad([-x, 0, z], [2 * x, 0, 0], [0, -y, 0]), end_walls)
+    builder.add(quad([-x, 0, -z], [2 * x, 0, 0], [0, -y, 0]), end_walls)
+    builder.add(quad([-x, 0, -z], [0, 0, 2 * z], [0, -y, 0]), side_walls)
+    builder.add(quad([x, 0, -z], [0, 0, 2 * z], [0, -y, 0]), side_walls)
 
 
-def _furniture(rng: np.random.Generator, paints: list[int]) -> list[Mesh]:
-    """Boxes of table and cupboard size, two columns, and a board that leans against the wall."""
-    parts: list[Mesh] = []
+def _furnish(builder: Builder, rng: np.random.Generator, paints: list[int]) -> None:
+    """Add boxes of cupboard size, two columns, a table, and a board that leans on the wall."""
     for _ in range(9):
         size = rng.uniform([0.3, 0.3, 0.3], [1.3, 1.5, 1.3])
         side = rng.choice([-1, 1])
         place = [side * rng.uniform(1.0, 2.7), -size[1] / 2, rng.uniform(-3.5, 3.9)]
-        parts.append(box(place, size, int(rng.choice(paints)), yaw=float(rng.uniform(-40, 40))))
+        with builder.thing("box"):
+            paint = int(rng.choice(paints))
+            builder.add(box(place, size, yaw=float(rng.uniform(-40, 40))), paint)
     for side in (-1, 1):
         foot = [side * rng.uniform(1.4, 2.2), 0.0, rng.uniform(0.0, 2.5)]
-        parts.append(column(foot, rng.uniform(0.12, 0.25), ROOM[1], int(rng.choice(paints))))
-    table = rng.uniform([-0.6, 0.0, 2.4], [0.6, 0.0, 3.2])
-    parts.append(box([table[0], -0.72, table[2]], [1.4, 0.05, 0.8], paints[0]))
-    for dx in (-0.6, 0.6):
-        for dz in (-0.3, 0.3):
-            leg = [table[0] + dx, -0.35, table[2] + dz]
-            parts.append(box(leg, [0.06, 0.7, 0.06], paints[0]))
+        with builder.thing("column"):
+            radius = float(rng.uniform(0.12, 0.25))
+            builder.add(cylinder(foot, radius, ROOM[1], sectors=24), int(rng.choice(paints)))
+    x, _, z = rng.uniform([-0.6, 0.0, 2.4], [0.6, 0.0, 3.2])
+    with builder.thing("table"):
+        builder.add(box([x, -0.72, z], [1.4, 0.05, 0.8]), paints[0])
+        for dx in (-0.6, 0.6):
+            for dz in (-0.3, 0.3):
+                builder.add(box([x + dx, -0.35, z + dz], [0.06, 0.7, 0.06]), paints[0])
     lean = ROOM[0] / 2 - 0.05
-    parts.append(quad([lean - 0.8, 0, -1.0], [0, 0, 1.2], [0.75, -2.0, 0], paints[1]))
-    return parts
+    with builder.thing("board"):
+        builder.add(quad([lean - 0.8, 0, -1.0], [0, 0, 1.2], [0.75, -2.0, 0]), paints[1])
 
 
 def room_clip(
@@ -105,10 +112,11 @@ def room_clip(
         raise InputError(
             f"a clip needs frames and a rate, got {frames} frames at {fps:g} per second"
         )
-    scene = room(seed)
+    world = room(seed)
     camera = Camera.from_fov(fov, width, height)
     for number in range(frames):
-        yield render(scene, camera, path_pose(number / fps, seed))
+        # One exposure for all: a meter that follows the view would flicker by itself.
+        yield render(world, camera, path_pose(number / fps, seed), exposure=1.0)
 
 
 def path_pose(seconds: float, seed: int = 0) -> NDArray[np.float64]:
@@ -121,22 +129,6 @@ def path_pose(seconds: float, seed: int = 0) -> NDArray[np.float64]:
     eye = [0.7 * wave[1], -1.5 + 0.02 * wave[2], -1.6 + 2.2 * wave[0]]
     target = [1.1 * wave[3], -1.0 + 0.25 * wave[4], 4.3]
     return look_at(eye, target, roll=1.5 * float(wave[5]))
-
-
-def look_at(eye: Vector, target: Vector, *, roll: float = 0.0) -> NDArray[np.float64]:
-    """(4, 4) camera-to-world pose at `eye`, looking at `target`, upright but for `roll` [degrees]."""
-    forward = np.asarray(target, np.float64) - np.asarray(eye, np.float64)
-    forward /= np.linalg.norm(forward)
-    right = np.cross([0.0, 1.0, 0.0], forward)
-    right /= np.linalg.norm(right)
-    down = np.cross(forward, right)
-    turn = np.radians(roll)
-    pose = np.eye(4)
-    pose[:3, 0] = np.cos(turn) * right + np.sin(turn) * down
-    pose[:3, 1] = np.cos(turn) * down - np.sin(turn) * right
-    pose[:3, 2] = forward
-    pose[:3, 3] = np.asarray(eye, np.float64)
-    return pose
 
 
 def slanted_plane(
@@ -153,7 +145,12 @@ def slanted_plane(
     """
     far = 400.0
     u, v = np.array([1.0, 0.0, slope[0]]), np.array([0.0, 1.0, -slope[1]])
-    sheet = quad(-far * (u + v) + [0, 0, distance], 2 * far * u, 2 * far * v, 0)
-    lamps = np.array([[0.0, -1.0, 0.0]])
-    scene = Scene(sheet, (Material("checker", (0.8, 0.75, 0.7), seed),), lamps, np.array([2.0]))
-    return render(scene, camera, np.eye(4))
+    tint, second, scale = PAINTS["checker"]
+    builder = Builder()
+    builder.add(
+        quad(-far * (u + v) + [0, 0, distance], 2 * far * u, 2 * far * v),
+        Material("checker", tint, second, scale, seed),
+    )
+    lamps, power = np.array([[0.0, -1.0, 0.0]]), np.full((1, 3), 2.0)
+    world = builder.finish(Light(lamps=lamps, lamp_power=power, above=AMBIENT, below=AMBIENT))
+    return render(world, camera, np.eye(4))

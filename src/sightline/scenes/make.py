@@ -29,6 +29,9 @@ Build = Callable[[np.random.Generator], tuple[World, View]]
 #: refused, so that this many in a row means that a builder is broken.
 ATTEMPTS = 12
 
+#: Nearer than this, in [m], something touches the lens. A single such pixel would take up most of the
+#: 16 bits that a file has for inverse depth.
+TOUCHING = 0.08
 #: Nearer than this, in [m], nothing but a lens cap is expected; as a share of the picture.
 TOO_NEAR, TOO_NEAR_SHARE = 0.2, 0.6
 #: More sky than this leaves nothing to learn from.
@@ -129,6 +132,8 @@ def find_fault(frame: Frame) -> str | None:
     sky = float(frame.sky.mean())
     if sky > SKY_SHARE:
         return f"{sky:.0%} of it is sky"
+    if float(frame.disparity.max()) > 1 / TOUCHING:
+        return f"something in it is nearer than {TOUCHING} m"
     near = float(((depth < TOO_NEAR) & frame.depth.valid).mean())
     if near > TOO_NEAR_SHARE:
         return f"{near:.0%} of it is nearer than {TOO_NEAR} m"

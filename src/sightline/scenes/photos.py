@@ -12,18 +12,23 @@ from numpy.typing import NDArray
 
 from sightline.errors import InputError
 from sightline.files.pictures import PICTURE_SUFFIXES, read_picture
+from sightline.files.pixels import linear_to_srgb, srgb_to_linear
 
 #: Side of the largest stored size, [px]; then halves, down to one.
 SIDE = 256
 LEVELS = 9
 
 #: 8-bit sRGB to linear light.
-_CODE = np.arange(256) / 255.0
-LINEAR = np.where(_CODE <= 0.04045, _CODE / 12.92, ((_CODE + 0.055) / 1.055) ** 2.4)
+LINEAR = srgb_to_linear(np.arange(256) / 255)
 
 
 class Sheets(NamedTuple):
-    """Pictures for the kernels: (N, T, 3) uint8 sRGB, all sizes of one picture in a row; and 256 tones."""
+    """Pictures for the kernels.
+
+    Attributes:
+        pixels: (N, T, 3) uint8 sRGB; all sizes of one picture, one after the other.
+        linear: (256,) light of each 8-bit tone.
+    """
 
     pixels: Any
     linear: Any
@@ -66,8 +71,8 @@ def _all_sizes(path: Path) -> NDArray[np.uint8]:
     for level in range(1, LEVELS):
         side = SIDE >> level
         light = light.reshape(side, 2, side, 2, 3).mean((1, 3))
-        codes = np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055)
-        sizes.append(np.asarray(codes * 255 + 0.5).astype(np.uint8).reshape(-1, 3))
+        codes = linear_to_srgb(light) * 255 + 0.5
+        sizes.append(codes.astype(np.uint8).reshape(-1, 3))
     return np.concatenate(sizes)
 
 

@@ -8,12 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import InputError
-from sightline.rasterise import nearest_faces
-from sightline.scenes.light import Shadows, lamp_shadows, no_shadows, sun_shadows
+from sightline.rasterise import nearest_faces, turned
+from sightline.scenes.develop import develop
+from sightline.scenes.mirrors import no_reflections, reflections
 from sightline.scenes.occlusion import ambient_occlusion
 from sightline.scenes.photos import PhotoTextures, no_photos
-from sightline.scenes.shade import Eye, Scene, lights, shade, surfaces
+from sightline.scenes.shade import shade
+from sightline.scenes.shadows import Shadows, lamp_shadows, no_shadows, sun_shadows
 from sightline.scenes.sky import dome
+from sightline.scenes.tables import CLEAR, Scene, eye, lights, surfaces
 from sightline.scenes.world import World
 from sightline.types import BoolArray, Camera, DepthMap, FloatArray, Kind
 
@@ -80,34 +83,53 @@ def render(
     """
     if supersample < 1:
         raise InputError(f"a picture needs at least one sample per pixel, got {supersample}")
-    points = (world.vertices - pose[:3, 3]) @ pose[:3, :3]
+    to_camera = pose[:3, :3].T
+    points = turned(world.vertices, to_camera, -to_camera @ pose[:3, 3])
     nearness, face = nearest_faces(points, world.faces, camera, near=NEAR)
     filled = face >= 0
     depth = np.zeros(face.shape, np.float32)
     np.divide(1.0, nearness, out=depth, where=filled, casting="same_kind")
-    light = np.zeros((*face.shape, 3), np.float32)
+    coarse_face, places, distance = _places(face, nearness, camera, pose)
     scene = Scene(
         surfaces(world, points, len(textures) if textures else 0),
         lights(world.light),
-        _shadows(world, camera, pose, depth) if shadows else no_shadows(),
+        _shadows(world, places, distance) if shadows else no_shadows(),
         ambient_occlusion(nearness, face, points, world.faces, camera),
         dome(world.sky, world.light),
         textures.sheets if textures else no_photos(),
-        np.zeros((0, 0, 0, 3), np.float32),
+        no_reflections(),
     )
-    lens = (camera.K[0, 0], camera.K[1, 1], camera.K[0, 2], camera.K[1, 2])
-    eye = Eye(lens, np.ascontiguousarray(pose[:3, :3]), np.ascontiguousarray(pose[:3, 3]))
-    seen, glass = _samples(world, points, camera, supersample, scene.surfaces.table[:, -1] > 0)
-    shade(seen, glass, eye, scene, light)
-    instance = np.where(filled, world.instance[face], np.int32(0))
+    scene = scene._replace(reflections=reflections(world, scene, coarse_face, places, pose[:3, 3]))
+    light = np.empty((*face.shape, 3), np.float32)
+    seen, glass = _samples(world, points, camera, supersample, scene.surfaces.table[:, CLEAR] > 0)
+    shade(seen, glass, eye(camera, pose[:3, :3]), scene, light)
     return Frame(
-        to_srgb(light * np.float32(metered(light) if exposure is None else exposure)),
+        develop(light, exposure),
         DepthMap(depth, Kind.METRIC_DEPTH, filled, camera, source="sightline.scenes"),
         pose,
-        instance,
+        np.where(filled, world.instance[face], np.int32(0)),
         world.kinds,
         ~filled & (world.sky is not None),
     )
+
+
+def _places(
+    face: NDArray[np.int32],
+    nearness: NDArray[np.float64],
+    camera: Camera,
+    pose: NDArray[np.float64],
+) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]:
+    """Take every third pixel that sees something.
+
+    Returns:
+        (N,) its face, (N, 3) its place in the world in [m], (N,) its depth in [m].
+    """
+    rows, columns = np.nonzero(face[1::3, 1::3] >= 0)
+    rows, columns = 3 * rows + 1, 3 * columns + 1
+    z = 1 / nearness[rows, columns]
+    pixels = np.stack([columns * z, rows * z, z], -1)
+    to_world = pose[:3, :3] @ np.linalg.inv(camera.K)
+    return face[rows, columns], turned(pixels, to_world, pose[:3, 3]), z
 
 
 def _samples(
@@ -127,44 +149,13 @@ def _samples(
     )
 
 
-def _shadows(world: World, camera: Camera, pose: NDArray[np.float64], depth: FloatArray) -> Shadows:
-    """Shadow map of the sun, else of the first lamp, over what is seen."""
+def _shadows(world: World, places: NDArray[np.float64], distance: NDArray[np.float64]) -> Shadows:
+    """Shadow map of the sun, else of the first lamp, over what is seen. Glass and lamps cast none."""
     light = world.light
     if light.to_sun is None and len(light.lamps) == 0:
         return no_shadows()
     stops = np.array([m.clear < 0.3 and m.glow <= 0 for m in world.materials])
     casters = world.faces[stops[world.material]]
-    rows, columns = np.nonzero(depth[1::3, 1::3] > 0)
-    rows, columns = 3 * rows + 1, 3 * columns + 1
-    z = depth[rows, columns].astype(np.float64)
-    inverse = np.linalg.inv(camera.K)
-    rays = np.stack([columns, rows, np.ones(len(rows))], -1) @ inverse.T
-    receivers = (rays * z[:, None]) @ pose[:3, :3].T + pose[:3, 3]
     if light.to_sun is not None:
-        return sun_shadows(world.vertices, casters, light.to_sun, receivers, z)
-    return lamp_shadows(world.vertices, casters, light.lamps[0], receivers)
-
-
-def metered(light: FloatArray) -> float:
-    """Exposure a camera would choose for (H, W, 3) linear light: most of the way to a mid grey.
-
-    Bright pictures stay brighter and dark ones darker than grey, and highlights are held.
-    """
-    luminance = light.reshape(-1, 3) @ np.array([0.2126, 0.7152, 0.0722], np.float32)
-    level = float(np.exp(np.log(luminance + 1e-3).mean()))
-    bright = float(np.quantile(luminance, 0.92))
-    return float(np.clip(min((0.3 / level) ** 0.75, 1.1 / max(bright, 1e-3)), 0.05, 6.0))
-
-
-def to_srgb(linear: FloatArray) -> NDArray[np.uint8]:
-    """Linear light to 8-bit sRGB, highlights rolled off rather than cut."""
-    over = np.maximum(linear - np.float32(0.7), 0)
-    soft = np.minimum(linear - over + over / (1 + over / np.float32(0.3)), 1)
-    codes = _TO_SRGB[(soft * np.float32(4095) + np.float32(0.5)).astype(np.int32)]
-    return np.asarray(codes, np.uint8)
-
-
-_TONE = np.linspace(0.0, 1.0, 4096)
-_TO_SRGB = (
-    np.where(_TONE <= 0.0031308, 12.92 * _TONE, 1.055 * _TONE ** (1 / 2.4) - 0.055) * 255 + 0.5
-).astype(np.uint8)
+        return sun_shadows(world.vertices, casters, light.to_sun, places, distance)
+    return lamp_shadows(world.vertices, casters, light.lamps[0], places)

@@ -1,8 +1,8 @@
 """What a real camera does to light before it is a file: blur, vignetting, noise, tones, JPEG.
 
 Nothing here moves a pixel: blur is symmetric, colour fringes are a blur of their own per channel, and
-there is no distortion. So the depth of a rendered picture stays true of the spoiled one. The order is the
-camera's: lens, light on the sensor, noise, white balance and tones, sharpening, compression.
+there is no distortion. So the depth of a rendered picture stays true of the spoiled one. The order is
+the camera's: lens, light on the sensor, noise, white balance and tones, sharpening, compression.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import InputError
+from sightline.files.pixels import linear_to_srgb
 from sightline.scenes.photos import LINEAR
 from sightline.types import FloatArray
 
@@ -43,7 +44,7 @@ class SensorConfig:
 
     exposure: float = 0.35
     warmth: float = 0.08
-    saturation: float = 0.15
+    saturation: float = 0.12
     contrast: float = 0.15
     vignette: float = 0.35
     defocus: float = 0.8
@@ -157,7 +158,7 @@ def _tones(light: FloatArray, rng: np.random.Generator, own: SensorConfig) -> ND
         light = cv2.transform(np.ascontiguousarray(light), matrix.astype(np.float32))
     steep = float(np.clip(1 + rng.normal(0, own.contrast), 0.6, 1.6))
     tone = np.linspace(0, 1, _STEPS) ** 2  # finer steps in the shadows, where the curve is steep
-    codes = np.where(tone <= 0.0031308, 12.92 * tone, 1.055 * tone ** (1 / 2.4) - 0.055)
+    codes = linear_to_srgb(tone)
     bent = np.clip(codes + (steep - 1) * (codes - 0.45) * codes * (1 - codes) * 4, 0, 1)
     table = (bent * 255 + 0.5).astype(np.uint8)
     place = np.sqrt(np.clip(light, 0, 1)) * np.float32(_STEPS - 1) + np.float32(0.5)
@@ -184,4 +185,5 @@ def _compress(
         return codes
     options = [cv2.IMWRITE_JPEG_QUALITY, int(quality)]
     _, file = cv2.imencode(".jpg", codes[..., ::-1], options)
-    return np.ascontiguousarray(cv2.imdecode(file, cv2.IMREAD_COLOR)[..., ::-1])
+    decoded: NDArray[np.uint8] = np.asarray(cv2.imdecode(file, cv2.IMREAD_COLOR), np.uint8)
+    return np.ascontiguousarray(decoded[..., ::-1])

@@ -7,124 +7,33 @@ cost, and patterns are smoothed by their own footprint.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from sightline.scenes.light import Shadows, lit
+from sightline.scenes.light import environment, received, ripple
 from sightline.scenes.noise import value_noise
-from sightline.scenes.photos import Sheets, photo_colour
-from sightline.scenes.sky import Dome, sky_colour
-from sightline.scenes.textures import GRASS, LEAVES, PHOTO, WATER, effective, pattern
-from sightline.scenes.world import Light, World
+from sightline.scenes.photos import photo_colour
+from sightline.scenes.sky import sky_colour
+from sightline.scenes.tables import (
+    CLEAR,
+    GLOSS,
+    GLOW,
+    MIRROR,
+    SECOND,
+    TINT,
+    UNITS,
+    Eye,
+    Scene,
+    Surfaces,
+)
+from sightline.scenes.textures import GRASS, LEAVES, PHOTO, WATER, pattern
 from sightline.types import FloatArray
 
-# Columns of the table of materials.
-_TINT, _SECOND, _UNITS, _GLOSS, _GLOW, _MIRROR, _CLEAR = 0, 3, 6, 7, 8, 9, 10
 
-
-class Surfaces(NamedTuple):
-    """The world's faces and materials for the kernels.
-
-    Attributes:
-        points: (V, 3) vertices in the camera frame, [m].
-        vertices: (V, 3) in the world, [m].
-        normals: (V, 3).
-        uv: (V, 2), [m].
-        faces: (F, 3).
-        material: (F,).
-        codes: (M, 3) int64: pattern, seed, photo.
-        table: (M, 11): tint, second, units per metre, gloss, glow, mirror, clear.
-    """
-
-    points: Any
-    vertices: Any
-    normals: Any
-    uv: Any
-    faces: Any
-    material: Any
-    codes: Any
-    table: Any
-
-
-class Lights(NamedTuple):
-    """A `Light` for the kernels: no sun is a sun without strength; `fog` is per metre, logarithmic."""
-
-    to_sun: Any
-    sun: Any
-    lamps: Any
-    power: Any
-    above: Any
-    below: Any
-    fog: float
-    haze: Any
-
-
-class Eye(NamedTuple):
-    """Camera for the kernels: focal lengths and middle in [px], camera-to-world rotation, place."""
-
-    lens: Any
-    rotation: Any
-    place: Any
-
-
-class Scene(NamedTuple):
-    """Everything the colour of a pixel depends on."""
-
-    surfaces: Surfaces
-    lights: Lights
-    shadows: Shadows
-    occlusion: Any
-    dome: Dome
-    photos: Sheets
-    reflections: Any
-
-
-def surfaces(world: World, points: NDArray[np.float64], pictures: int) -> Surfaces:
-    """Gather a world for the kernels; `points` are its vertices in the camera frame."""
-    codes = np.array(
-        [
-            (effective(m.pattern, m.photo, pictures), m.seed, m.photo % max(pictures, 1))
-            for m in world.materials
-        ],
-        np.int64,
-    )
-    table = np.array(
-        [
-            (*m.tint, *m.second, 1.0 / m.scale, m.gloss, m.glow, m.mirror, m.clear)
-            for m in world.materials
-        ],
-        np.float64,
-    )
-    return Surfaces(
-        points,
-        world.vertices,
-        world.normals,
-        world.uv,
-        world.faces,
-        world.material,
-        codes,
-        table,
-    )
-
-
-def lights(light: Light) -> Lights:
-    """Gather a light for the kernels."""
-    no_sun = light.to_sun is None
-    return Lights(
-        np.zeros(3) if light.to_sun is None else np.asarray(light.to_sun, np.float64),
-        np.zeros(3) if no_sun else np.asarray(light.sun, np.float64),
-        np.asarray(light.lamps, np.float64).reshape(-1, 3),
-        np.asarray(light.lamp_power, np.float64).reshape(-1, 3),
-        np.asarray(light.above, np.float64),
-        np.asarray(light.below, np.float64),
-        float(-np.log1p(-min(light.fog, 0.99))),
-        np.asarray(light.fog_colour, np.float64),
-    )
-
-
+# Without numba's reference counting, which nothing here needs: it makes no arrays, and counting each of
+# the scene's thirty at every pixel takes as long as the shading itself.
 @njit(cache=True, nogil=True, _nrt=False)  # type: ignore[untyped-decorator]
 def shade(seen: Any, glass: Any, eye: Eye, scene: Scene, picture: FloatArray) -> None:
     """Write the linear colour of every pixel.
@@ -150,7 +59,7 @@ def shade(seen: Any, glass: Any, eye: Eye, scene: Scene, picture: FloatArray) ->
                     pane = glass[y, x] if glass.size else -1
                     share = count / (n * n)
                     if pane >= 0:
-                        through = scene.surfaces.table[scene.surfaces.material[pane], _CLEAR]
+                        through = scene.surfaces.table[scene.surfaces.material[pane], CLEAR]
                     for layer in range(1 if pane < 0 else 2):
                         weight = share
                         if pane >= 0:
@@ -194,8 +103,7 @@ def _colour(face: int, x: float, y: float, row: int, column: int, eye: Eye, scen
         distance = 120.0 / (max(-dy, 0.0) + 0.08)
     else:
         occlusion = scene.occlusion[row, column] if scene.occlusion.size else 1.0
-        ray = (right, down)
-        away = (dx, dy, dz)
+        ray, away = (right, down), (dx, dy, dz)
         r, g, b, z = _surface(face, ray, away, occlusion, lens[0], scene)
         distance = z * length
     if lights.fog > 0.0:
@@ -221,9 +129,11 @@ def _surface(face: int, ray: Any, away: Any, occlusion: float, focal: float, sce
     u = bi * mesh.uv[i, 0] + bj * mesh.uv[j, 0] + bk * mesh.uv[k, 0]
     v = bi * mesh.uv[i, 1] + bj * mesh.uv[j, 1] + bk * mesh.uv[k, 1]
     m, table = mesh.material[face], mesh.table
-    units, code, seed = table[m, _UNITS], mesh.codes[m, 0], mesh.codes[m, 1]
+    units, code, seed = table[m, UNITS], mesh.codes[m, 0], mesh.codes[m, 1]
     # Between the footprint across and the one along the slope, which is longer by 1/cos.
     width = z / focal * units / max(slant, 0.05) ** 0.7
+    # Nothing real is of one tone over a metre: dirt, wear and light from neighbours vary it.
+    wear = 0.92 + 0.16 * value_noise(1.3 * u, 1.3 * v, seed + 91)
     u, v = u * units, v * units
     if code == PHOTO:
         rising = (mesh.uv[j, 1] - mesh.uv[i, 1]) * (p[j, 1] - p[i, 1]) + (
@@ -233,20 +143,21 @@ def _surface(face: int, ray: Any, away: Any, occlusion: float, focal: float, sce
         glowing = 1.0
     else:
         mix, tone, glowing = pattern(code, u, v, width, seed)
-        r = tone * (table[m, _TINT] + mix * (table[m, _SECOND] - table[m, _TINT]))
-        g = tone * (table[m, _TINT + 1] + mix * (table[m, _SECOND + 1] - table[m, _TINT + 1]))
-        b = tone * (table[m, _TINT + 2] + mix * (table[m, _SECOND + 2] - table[m, _TINT + 2]))
+        tone *= wear
+        r = tone * (table[m, TINT] + mix * (table[m, SECOND] - table[m, TINT]))
+        g = tone * (table[m, TINT + 1] + mix * (table[m, SECOND + 1] - table[m, TINT + 1]))
+        b = tone * (table[m, TINT + 2] + mix * (table[m, SECOND + 2] - table[m, TINT + 2]))
     if code == WATER:
-        normal = _ripple(normal, u, v, width, seed)
+        normal = ripple(normal, u, v, width, seed)
     leafy = 0.45 if code in (LEAVES, GRASS) else 0.0
-    gloss = table[m, _GLOSS]
-    (lr, lg, lb), (hr, hg, hb) = _received(
+    gloss = table[m, GLOSS]
+    (lr, lg, lb), (hr, hg, hb) = received(
         (px, py, pz), flat, normal, away, gloss, leafy, occlusion, scene
     )
-    glow = table[m, _GLOW] * glowing
+    glow = table[m, GLOW] * glowing
     facing = max(-(away[0] * normal[0] + away[1] * normal[1] + away[2] * normal[2]), 0.0)
     grazing = (1.0 - facing) ** 4
-    mirror = table[m, _MIRROR]
+    mirror = table[m, MIRROR]
     if code == WATER:
         mirror *= 0.25 + 0.75 * grazing
     mirror += (1.0 - mirror) * 0.35 * gloss * grazing
@@ -258,7 +169,7 @@ def _surface(face: int, ray: Any, away: Any, occlusion: float, focal: float, sce
             away[1] - twice * normal[1],
             away[2] - twice * normal[2],
         )
-        er, eg, eb = _environment(scene, mx, my, mz)
+        er, eg, eb = environment(scene, mx, my, mz)
         mirror *= 0.4 + 0.6 * occlusion
         r, g, b = r + mirror * (er - r), g + mirror * (eg - g), b + mirror * (eb - b)
     return r + hr, g + hg, b + hb, z
@@ -286,7 +197,7 @@ def _weights(points: Any, i: int, j: int, k: int, ray: Any) -> Any:
 
 @njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
 def _normals(mesh: Surfaces, i: int, j: int, k: int, weights: Any, away: Any) -> Any:
-    """Normal of the face, turned to the camera, and the smoothed one, turned to the same side."""
+    """Find the normal of the face, turned to the camera, and the smoothed one on the same side."""
     p, n = mesh.vertices, mesh.normals
     ux, uy, uz = p[j, 0] - p[i, 0], p[j, 1] - p[i, 1], p[j, 2] - p[i, 2]
     vx, vy, vz = p[k, 0] - p[i, 0], p[k, 1] - p[i, 1], p[k, 2] - p[i, 2]
@@ -303,93 +214,3 @@ def _normals(mesh: Surfaces, i: int, j: int, k: int, weights: Any, away: Any) ->
     if x * fx + y * fy + z * fz < 0.0:
         size = -size
     return (fx, fy, fz), (x / size, y / size, z / size)
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _ripple(normal: Any, u: float, v: float, width: float, seed: Any) -> Any:
-    """Tilt the normal of level water by waves, less where they are finer than a pixel."""
-    keep = 0.12 / (1.0 + 4.0 * width)
-    x = normal[0] + keep * (value_noise(u, v, seed) + value_noise(2.7 * u, 2.7 * v, seed + 1) - 1)
-    z = normal[2] + keep * (value_noise(u, v, seed + 2) + value_noise(2.7 * u, 2.7 * v, seed + 3) - 1)
-    y = normal[1]
-    size = np.sqrt(x * x + y * y + z * z)
-    return x / size, y / size, z / size
-
-
-@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
-def _received(
-    place: Any,
-    flat: Any,
-    normal: Any,
-    away: Any,
-    gloss: float,
-    leafy: float,
-    occlusion: float,
-    scene: Scene,
-) -> Any:
-    """Light on a surface, and its highlight, both linear RGB."""
-    lights, shadows = scene.lights, scene.shadows
-    nx, ny, nz = normal
-    upper = 0.5 - 0.5 * ny
-    r = occlusion * (lights.below[0] + upper * (lights.above[0] - lights.below[0]))
-    g = occlusion * (lights.below[1] + upper * (lights.above[1] - lights.below[1]))
-    b = occlusion * (lights.below[2] + upper * (lights.above[2] - lights.below[2]))
-    hr = hg = hb = 0.0
-    sun = lights.to_sun
-    if lights.sun[0] + lights.sun[1] + lights.sun[2] > 0.0:
-        slope = nx * sun[0] + ny * sun[1] + nz * sun[2]
-        bright = max(slope, 0.0) + leafy * max(-slope, 0.0)
-        if bright > 0.0:
-            bright *= lit(shadows, place, flat)
-            r, g, b = (
-                r + bright * lights.sun[0],
-                g + bright * lights.sun[1],
-                b + bright * lights.sun[2],
-            )
-            if gloss > 0.0 and slope > 0.0 and bright > 0.0:
-                shine = _highlight(sun[0], sun[1], sun[2], normal, away, gloss) * bright / slope
-                hr, hg, hb = shine * lights.sun[0], shine * lights.sun[1], shine * lights.sun[2]
-    for lamp in range(len(lights.lamps)):
-        tx = lights.lamps[lamp, 0] - place[0]
-        ty = lights.lamps[lamp, 1] - place[1]
-        tz = lights.lamps[lamp, 2] - place[2]
-        square = tx * tx + ty * ty + tz * tz + 1e-9
-        length = np.sqrt(square)
-        slope = (nx * tx + ny * ty + nz * tz) / length
-        bright = max(slope, 0.0) + leafy * max(-slope, 0.0)
-        if bright <= 0.0:
-            continue
-        # A lamp of some size: a wall right beside it does not burn out; at one metre it is exact.
-        bright *= 1.2 / (square + 0.2)
-        if lamp == 0 and shadows.kind == 2:
-            bright *= lit(shadows, place, flat)
-        power = lights.power[lamp, 0], lights.power[lamp, 1], lights.power[lamp, 2]
-        r, g, b = r + bright * power[0], g + bright * power[1], b + bright * power[2]
-        if gloss > 0.0 and slope > 0.0 and bright > 0.0:
-            shine = _highlight(tx / length, ty / length, tz / length, normal, away, gloss)
-            shine *= bright / slope
-            hr, hg, hb = hr + shine * power[0], hg + shine * power[1], hb + shine * power[2]
-    return (r, g, b), (hr, hg, hb)
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _highlight(x: float, y: float, z: float, normal: Any, away: Any, gloss: float) -> float:
-    """Blinn's highlight for light from the unit vector (x, y, z): the glossier the smaller."""
-    hx, hy, hz = x - away[0], y - away[1], z - away[2]
-    size = np.sqrt(hx * hx + hy * hy + hz * hz)
-    if size < 1e-6:
-        return 0.0
-    match = (hx * normal[0] + hy * normal[1] + hz * normal[2]) / size
-    if match < 0.5:
-        return 0.0
-    return 0.7 * gloss * match ** (10.0 + 180.0 * gloss * gloss)
-
-
-@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
-def _environment(scene: Scene, x: float, y: float, z: float) -> Any:
-    """What a mirror shows along a unit vector: the cube of surroundings, or the light above and below."""
-    if y < 0.0:
-        return sky_colour(scene.dome, x, y, z, 0.05)
-    lights = scene.lights
-    near = 0.35 + 0.3 * value_noise(3.0 * x + 9.0, 3.0 * z, 5)
-    return near * lights.below[0], near * lights.below[1], near * lights.below[2]

@@ -82,7 +82,9 @@ def _colours(code: int, places: Any, width: float, seed: int, both: Any, result:
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def pattern(code: int, x: float, y: float, width: float, seed: Any) -> tuple[float, float, float]:
+def pattern(  # noqa: PLR0912 - one branch for each pattern
+    code: int, x: float, y: float, width: float, seed: Any
+) -> tuple[float, float, float]:
     """Evaluate a pattern at a place in its own units.
 
     Returns:
@@ -206,7 +208,7 @@ def _asphalt(x: float, y: float, width: float, seed: Any) -> tuple[float, float,
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _facade(x: float, y: float, width: float, seed: Any) -> tuple[float, float, float]:
-    """A wall with a window in every cell: frame, cross bar, sill; some windows are lit."""
+    """Build a wall with a window in every cell: frame, cross bar, sill; some windows are lit."""
     wide, high = 0.2 + 0.2 * lattice(1, 2, seed), 0.22 + 0.2 * lattice(2, 2, seed)
     hole = band(x, 0.5 - wide, 0.5 + wide, width) * band(y, 0.5 - high, 0.5 + high, width)
     inner = band(x, 0.53 - wide, 0.47 + wide, width) * band(y, 0.53 - high, 0.47 + high, width)
@@ -222,7 +224,7 @@ def _facade(x: float, y: float, width: float, seed: Any) -> tuple[float, float, 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _print(x: float, y: float, width: float, seed: Any) -> tuple[float, float, float]:
-    """A sheet with coloured blocks, a heading and lines of writing: posters, packets, signs."""
+    """Print a sheet with coloured blocks, a heading and lines of writing: posters, packets, signs."""
     column, row = np.floor(x), np.floor(y)
     sheet = seed + 31 * np.int64(column) + 57 * np.int64(row)
     fx, fy = x - column, y - row

@@ -53,7 +53,7 @@ def _view(rng: np.random.Generator, land: Land, *, close: bool) -> View:
     pitch = float(rng.uniform(-28, -2)) if close else float(rng.normal(-2, 7))
     yaw = float(rng.uniform(-25, 25))
     return look(
-        (0.0, -ground - high, 0.0),
+        (0.0, -max(ground + high, 0.15), 0.0),
         yaw,
         pitch,
         roll=float(rng.normal(0, 2)),

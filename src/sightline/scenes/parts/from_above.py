@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -121,6 +122,7 @@ def add_row(
     `looks` are the finishes to choose from: a town is built of few materials.
     """
     rng = site.rng
+    x0, z0, _ = in_sight(site)
     x = span[0] + float(rng.uniform(0, 4))
     gap = float(rng.choice([0.0, 4.0])) if sorts[0] != "house" else 5.0
     while True:
@@ -134,7 +136,7 @@ def add_row(
         # A tall house right before the lens would be all there is to see.
         if height + 12 > -site.view.eye[1] and site.distance(middle, inner) < 28 + width / 2:
             continue
-        if site.distance(middle, z) < 210 and site.sees(middle, inner, width):
+        if math.hypot(middle - x0, z - z0) < 160 and site.sees(middle, inner, width):
             site.taken.append((middle, inner, max(width, depth) * 0.55))
             detail = max(1, site.grade(middle, z, "building"))
             add_building(

@@ -58,10 +58,11 @@ def outside(builder: Builder, rng: np.random.Generator, x: float, z: float) -> N
         builder.add(quad([x0, floor, z0], [x1 - x0, 0, 0], [0, 0, z1 - z0]), ground)
     leaves = Material("leaves", shaded(tint, 0.6), shaded(tint, 0.3), 0.3, seed(rng))
     for _ in range(some(rng, 3, 10)):
-        angle, away = between(rng, 0, 2 * np.pi), between(rng, 7.0, 45.0) + max(x, z)
-        at = [away * np.cos(angle), floor, away * np.sin(angle)]
+        angle, away = between(rng, 0, 2 * np.pi), between(rng, 7.0, 45.0) + float(np.hypot(x, z))
         if chance(rng, 0.45):
             size = rng.uniform([6, 4, 6], [18, 14, 18])
+            away += float(np.hypot(size[0], size[2])) / 2  # or it would reach into the room
+            at = [away * np.cos(angle), floor, away * np.sin(angle)]
             wall = Material(
                 "facade",
                 colour(rng, saturation=(0, 0.5), value=(0.4, 0.95)),
@@ -74,6 +75,7 @@ def outside(builder: Builder, rng: np.random.Generator, x: float, z: float) -> N
                     box([at[0], floor - size[1] / 2, at[2]], size, yaw=between(rng, 0, 90)), wall
                 )
             continue
+        at = [away * np.cos(angle), floor, away * np.sin(angle)]
         size = rng.uniform([2, 2, 2], [6, 7, 6])
         with builder.thing("tree"):
             builder.add(lump(rng, size, rough=0.5).moved(at), leaves)

@@ -37,7 +37,7 @@ class Site:
     taken: list[tuple[float, float, float]] = field(default_factory=list)
     lamps: list[tuple[float, float, float]] = field(default_factory=list)
     budget: dict[str, list[int]] = field(
-        default_factory=lambda: {"plant": [2, 5, 24], "car": [3, 5, 14], "building": [3, 6, 16]}
+        default_factory=lambda: {"plant": [2, 5, 24], "car": [2, 4, 12], "building": [2, 5, 16]}
     )
 
     def distance(self, x: float, z: float) -> float:
@@ -52,12 +52,14 @@ class Site:
             return True
         ahead_x, ahead_z = (self.view.target[k] - self.view.eye[k] for k in (0, 2))
         turn = math.atan2(dx * ahead_z - dz * ahead_x, dx * ahead_x + dz * ahead_z)
-        # A picture seen steeply from above also shows what is beside and behind.
         level = math.hypot(ahead_x, ahead_z)
-        down = self.view.target[1] - self.view.eye[1]
-        steep = math.degrees(math.atan2(max(down, 0.0), level))
+        steep = math.degrees(math.atan2(max(self.view.target[1] - self.view.eye[1], 0.0), level))
+        # Looking steeply down, the lower edge of the picture reaches behind the camera's own foot.
+        behind = min(steep + self.view.fov / 2 + 12.0 - 90.0, 85.0)
+        if behind > 0 and away < radius + 1.1 * -self.view.eye[1] * math.tan(math.radians(behind)):
+            return True
         wide = self.view.fov / 2 + 8.0 + math.degrees(math.asin(min(radius / away, 1.0)))
-        return abs(math.degrees(turn)) < wide * (1.0 + steep / 30.0)
+        return abs(math.degrees(turn)) < wide * (1.0 + steep / 60.0)
 
     def detail(self, x: float, z: float) -> int:
         """How fine to build at (x, z): 0 close by to 3 far away, further out with a longer lens."""

@@ -142,7 +142,7 @@ def _traffic_light(rng: np.random.Generator) -> Parts:
     shade = boxes(boxes_at, [0.55, 1.15, 0.02])
     parts: Parts = [("metal", merge(posts)), ("black", merge([cases, shade]))]
     for role, up in (("red", 0.28), ("lamp", 0.0), ("green", -0.28)):
-        eyes = [sphere(p - [0, up, 0.1], 0.09, sectors=8) for p in boxes_at]
+        eyes = [sphere(p - [0, up, 0.1], 0.09, sectors=6) for p in boxes_at]
         parts.append((role, merge(eyes)))
     return parts
 

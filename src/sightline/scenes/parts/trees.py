@@ -7,6 +7,7 @@ and larger ones far away, so that a wood costs no more than a single tree in fro
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -33,7 +34,9 @@ def tree(sort: str, variant: int, detail: int) -> Model:
         detail: `NEAR` (about 2,500 triangles) to `DOT` (about 50).
     """
     rng = np.random.default_rng([17, sorted(_GROW).index(sort), variant % VARIANTS])
-    return _GROW[sort](rng, detail)
+    grown = _GROW[sort](rng, detail)
+    high = -float(grown.shape.vertices[:, 1].min())
+    return replace(grown, shape=grown.shape.moved(scale=1.0 / high))
 
 
 def _broadleaf(rng: np.random.Generator, detail: int) -> Model:

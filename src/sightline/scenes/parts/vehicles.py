@@ -182,7 +182,7 @@ def _truck(rng: np.random.Generator, size: Floats, detail: int) -> Model:
     ]  # fmt: skip
     axles = (z, -length / 2 + 1.2, -length / 2 + 2.3)[: 3 if length > 8 else 2]
     parts += wheels(width, axles, 0.48, detail)
-    return model([*parts, *trimmings(size, 0.9, 1.1, 1)])
+    return model([*parts, *trimmings(size, 0.9, 1.1, max(1, detail))])
 
 
 def _bus(rng: np.random.Generator, size: Floats, detail: int) -> Model:
@@ -203,4 +203,4 @@ def _bus(rng: np.random.Generator, size: Floats, detail: int) -> Model:
     if rng.random() < 0.5:
         parts.append(("cargo", boxes([[0, -0.85, -1.0]], [width + 0.02, 0.6, length * 0.5])))
     parts += wheels(width, (length * 0.3, -length * 0.25), 0.47, detail)
-    return model([*parts, *trimmings(size, 0.8, 1.0, 1)])
+    return model([*parts, *trimmings(size, 0.8, 1.0, max(1, detail))])
