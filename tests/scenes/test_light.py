@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sightline.files.pixels import srgb_to_linear
 from sightline.scenes import shapes
 from sightline.scenes.camera import look_at
 from sightline.scenes.render import render
@@ -15,7 +16,7 @@ WHITE = Material(tint=(0.5, 0.5, 0.5))
 DARK = {"above": (0.05, 0.05, 0.05), "below": (0.05, 0.05, 0.05)}
 
 
-def above(light, *, size=128, box_at=(0.0, -1.0, 0.0), material=WHITE, shadows=True, roof=None):
+def above(light, *, size=256, box_at=(0.0, -1.0, 0.0), material=WHITE, shadows=True, roof=None):
     """A box in the air over wide ground, seen from high above; light in the ground's pixels."""
     b = Builder()
     b.add(shapes.quad([-20, 0, -20], [40, 0, 0], [0, 0, 40]), WHITE)
@@ -39,22 +40,21 @@ def above(light, *, size=128, box_at=(0.0, -1.0, 0.0), material=WHITE, shadows=T
     return frame.pixels[..., 1].astype(float), x, z, ground
 
 
-@pytest.mark.parametrize("direction", [(0.0, -1.0, 0.0), (1.0, -1.0, 0.0), (0.4, -0.9, -0.7)])
+@pytest.mark.parametrize("direction", [(0.9, -0.5, 0.0), (1.0, -1.0, 0.0), (0.4, -0.9, -0.7)])
 def test_the_sun_casts_the_shadow_of_a_box_where_geometry_says(direction):
     to_sun = unit(direction)
     light, x, z, ground = above(Light(to_sun, (1, 1, 1), **DARK))
     # A point of the ground is dark if the way to the sun passes the box (slab test).
-    way = to_sun[None] / np.maximum(np.abs(to_sun), 1e-12)[None] * np.maximum(np.abs(to_sun), 1e-9)
+    way = np.where(np.abs(to_sun) < 1e-9, 1e-9, to_sun)
     start = np.stack([x, 0 * x, z], -1).reshape(-1, 3)
     low, high = np.array([-0.5, -1.25, -0.5]), np.array([0.5, -0.75, 0.5])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.sort(np.stack([(low - start) / way, (high - start) / way]), axis=0)
+    t = np.sort(np.stack([(low - start) / way, (high - start) / way]), axis=0)
     dark = (t[0].max(1) < t[1].min(1)).reshape(x.shape) & ground
     found = light < 0.6 * np.median(light[ground])
     differ = (found != dark) & ground
-    if dark.any():
-        assert (found & dark).sum() > 0.85 * dark.sum()
-    assert differ.sum() < 0.35 * max(dark.sum(), 60), "no more than the soft rim"
+    assert dark.any()
+    assert (found & dark).sum() > 0.85 * dark.sum()
+    assert differ.sum() < 0.2 * dark.sum(), "no more than the soft rim"
 
 
 def test_without_shadows_the_ground_is_even():
@@ -75,8 +75,9 @@ def test_a_lamp_casts_a_shadow_that_grows_with_distance():
     light, x, z, ground = above(Light(lamps=lamps, lamp_power=power, **DARK))
     # The upper rim of the box, 1.75 m beneath the lamp, is thrown 3 m down: half a metre → 0.857 m.
     half = 0.5 * 3.0 / 1.75
-    deep = ground & (np.maximum(np.abs(x), np.abs(z)) < half - 0.1)
-    clear = ground & (np.maximum(np.abs(x), np.abs(z)) > half + 0.15) & (np.hypot(x, z) < 1.8)
+    from_middle = np.maximum(np.abs(x), np.abs(z))
+    deep = ground & (from_middle > 0.65) & (from_middle < half - 0.1)
+    clear = ground & (from_middle > half + 0.15) & (np.hypot(x, z) < 1.8)
     assert deep.sum() > 20
     assert light[deep].max() < 0.5 * light[clear].min()
 
@@ -102,8 +103,7 @@ def brightness(light, normal_to):
     b.add(shapes.quad([-5, -5, 1], [10, 0, 0], [0, 10, 0]), Material(tint=(0.5, 0.5, 0.5)))
     pose = look_at([0, 0, 0], normal_to)
     frame = render(b.finish(light), Camera.from_fov(20, 9, 9), pose, shadows=False, exposure=1.0)
-    code = frame.pixels[4, 4, 1] / 255
-    return ((code + 0.055) / 1.055) ** 2.4
+    return float(srgb_to_linear(frame.pixels[4, 4, 1] / 255))
 
 
 def test_a_lamp_gives_its_power_at_one_metre_and_less_with_the_square():

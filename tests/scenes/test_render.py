@@ -62,7 +62,8 @@ def test_depth_and_instances_agree_with_a_ray_caster(outdoors, frame):
     face = mesh.ray.intersects_first(np.tile(pose[:3, 3], (len(rays), 1)), rays)
     a, b, c = (outdoors.vertices[outdoors.faces[face, k]] for k in range(3))
     normal = np.cross(b - a, c - a)
-    depth = ((a - pose[:3, 3]) * normal).sum(1) / (rays * normal).sum(1)
+    with np.errstate(invalid="ignore"):  # where nothing is hit, there is no plane
+        depth = ((a - pose[:3, 3]) * normal).sum(1) / (rays * normal).sum(1)
     hit = (face >= 0).reshape(SIZE, SIZE)
     expected = np.where(hit, depth.reshape(SIZE, SIZE), 0)
     off = np.abs(frame.depth.values - expected) > 1e-5 * expected
@@ -166,12 +167,17 @@ def test_pixels_are_the_same_place_as_depth():
     with b.thing("board"):
         b.add(shapes.quad([-1, -1, 3], [2, 0, 0], [0, 2, 0]), Material(tint=(1, 1, 1), glow=1.0))
     light = Light(above=(0, 0, 0), below=(0, 0, 0))
-    found = render(b.finish(light), Camera.from_fov(53, 65, 65), np.eye(4), exposure=0.5)
-    bright = found.pixels[..., 1].astype(float)
+    # Its edges lie 21.9 px from the middle: 10.1 and 53.9. The pixels 10 and 54 hold half of it each.
+    found = render(b.finish(light), Camera.from_focal(65.7, 65, 65), np.eye(4), exposure=0.5)
     rows, columns = np.mgrid[:65, :65]
     for axis in (rows, columns):
-        assert (axis * bright).sum() / bright.sum() == pytest.approx(32, abs=0.02)
         assert axis[found.instance == 1].mean() == pytest.approx(32, abs=0.02)
+    for bright in (found.pixels[..., 1].astype(float), found.pixels[..., 1].T.astype(float)):
+        half = 255 * 0.735  # the code of half the light, as a share of the code of the whole
+        for edge, inner, outer in ((10, 11, 9), (54, 53, 55)):
+            ratio = bright[20:45, edge] / bright[20:45, inner]
+            np.testing.assert_allclose(ratio, half / 255, atol=0.04)
+            assert not bright[20:45, outer].any()
 
 
 def test_fog_hides_what_is_far():
@@ -196,7 +202,8 @@ def test_lamps_glow_in_the_dark():
         small_world(light=dark, extra=[Material(tint=(1, 1, 1), glow=1.0)]), *view(), exposure=1.0
     )
     assert found.pixels[found.instance == 3].mean() > 200
-    assert found.pixels[found.instance == 1].max() == 0
+    table = found.pixels[found.instance == 1]
+    assert (table > 0).mean() < 0.1, "but for pixels that a lamp shares"
 
 
 @pytest.mark.parametrize("size", [(1, 1), (3, 200), (37, 21)])
@@ -242,7 +249,8 @@ def test_straight_down_is_a_direction_too():
 
 def test_the_meter_holds_bright_and_dark():
     flat = np.full((8, 8, 3), 0.02, np.float32)
-    assert metered(flat) > 2 > 1 > metered(50 * flat)
+    assert metered(flat) > 2
+    assert metered(50 * flat) < 1
     for level in (0.02, 0.2, 2.0):
         assert 60 < develop(np.full((4, 4, 3), level, np.float32)).mean() < 245
     ramp = np.linspace(0, 3, 300, dtype=np.float32).reshape(1, 100, 3)

@@ -3,6 +3,9 @@
 Colour is worked out once for each face in a pixel, in the middle of what the face covers of it
 (multisampling): edges are as smooth as with full supersampling at little more than a quarter of the
 cost, and patterns are smoothed by their own footprint.
+
+numba keeps the compiled kernel beside this file and looks at this file alone to see whether it is
+still right: after a change in a module it calls (noise, textures, light, shadows, sky, photos), touch it.
 """
 
 from __future__ import annotations
@@ -139,7 +142,9 @@ def _surface(face: int, ray: Any, away: Any, occlusion: float, focal: float, sce
         rising = (mesh.uv[j, 1] - mesh.uv[i, 1]) * (p[j, 1] - p[i, 1]) + (
             mesh.uv[k, 1] - mesh.uv[i, 1]
         ) * (p[k, 1] - p[i, 1])
-        r, g, b = photo_colour(scene.photos, mesh.codes[m, 2], u, -v if rising < 0 else v, width)
+        r, g, b = photo_colour(
+            scene.photos, mesh.codes[m, 2], u, v if rising > 0 else 1.0 - v, width
+        )
         glowing = 1.0
     else:
         mix, tone, glowing = pattern(code, u, v, width, seed)

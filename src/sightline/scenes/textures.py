@@ -124,7 +124,8 @@ def pattern(  # noqa: PLR0912 - one branch for each pattern
         return _asphalt(x, y, width, seed)
     if code == BARK:
         ridge = fractal_noise(x, 0.15 * y, seed, 4, width)
-        crack = 1.0 - smooth(0.0, 0.16, abs(ridge - 0.5))
+        keep = resolved(width)
+        crack = keep * (1.0 - smooth(0.0, 0.16, abs(ridge - 0.5))) + (1.0 - keep) * 0.35
         return 0.8 * crack, 0.6 + 0.8 * fractal_noise(3.0 * x, y, seed + 5, 2, 3.0 * width), 1.0
     if code == LEAVES:
         spot = fractal_noise(3.0 * x, 3.0 * y, seed, 3, 3.0 * width)
