@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sightline.errors import InputError
 from sightline.geometry import unproject
-from sightline.rasterise import interpolate, rasterise
+from sightline.rasterise import interpolate, nearest_faces, rasterise, turned
 from sightline.types import Camera
 
 CAMERA = Camera.from_fov(60.0, 97, 71)
@@ -113,6 +113,39 @@ def test_agrees_with_ray_casting():
     same = ids == raster.face
     assert same.mean() > 0.998  # rays along an edge may fall on either side
     np.testing.assert_allclose(raster.depth[same], truth[same], rtol=1e-4)
+
+
+@given(seed=st.integers(0, 2**32), size=st.floats(0.05, 4.0))
+def test_the_lean_way_sees_the_same(seed, size):
+    rng = np.random.default_rng(seed)
+    middles = rng.uniform([-3, -3, -1], [3, 3, 8], (40, 1, 3))
+    vertices = (middles + rng.uniform(-size, size, (40, 3, 3))).reshape(-1, 3)
+    faces = np.arange(120).reshape(40, 3)
+    full = rasterise(vertices, faces, CAMERA)
+    nearness, face = nearest_faces(vertices, faces, CAMERA)
+    np.testing.assert_array_equal(face >= 0, full.filled)
+    # Two faces that cross within a pixel may come out either way by rounding.
+    assert (face != full.face).sum() <= 2
+    same = (face == full.face) & full.filled
+    np.testing.assert_allclose(1 / nearness[same], full.depth[same], rtol=1e-6)
+
+
+def test_only_what_lies_before_is_seen():
+    vertices, faces = plane([0, 0, 1], 5.0)
+    behind = np.zeros((CAMERA.height, CAMERA.width))
+    behind[:, :40] = 1 / 3
+    nearness, face = nearest_faces(vertices, faces, CAMERA, behind=behind)
+    assert (face[:, :40] == -1).all()
+    assert (face[:, 40:] >= 0).all()
+    np.testing.assert_allclose(nearness[:, 40:], 1 / 5)
+    assert (behind[:, 40:] == 0).all(), "what is handed in stays as it is"
+
+
+def test_turning_points_is_a_matrix_product():
+    rng = np.random.default_rng(0)
+    points, matrix, shift = rng.normal(size=(50, 3)), rng.normal(size=(3, 3)), rng.normal(size=3)
+    np.testing.assert_allclose(turned(points, matrix, shift), points @ matrix.T + shift)
+    np.testing.assert_allclose(turned(points, matrix), points @ matrix.T)
 
 
 @st.composite

@@ -11,6 +11,7 @@ training calibrate and judge int8. docs/models.md says how tables and calibratio
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -72,12 +73,17 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder with rgbd and photos")
     parser.add_argument("--trained-on", required=True, help="the data it has seen")
     parser.add_argument("--note", required=True, help="for the model's history")
+    parser.add_argument(
+        "--size", type=int, help="shorter side it is to see; as trained if not given"
+    )
     parser.add_argument("--default", action="store_true", help="let `default` be this one")
     parser.add_argument("--int8", action="store_true", help="try an int8 version too")
     options = parser.parse_args()
     folder = embedded_folder()
 
     spec = read_checkpoint(options.model).spec
+    if options.size:
+        spec = replace(spec, size=options.size)
     graph = folder / f"{options.name}.onnx"
     export_onnx(load_network(options.model), spec, graph)
     # The graph carries the weights under their own names; a second copy would only take room.

@@ -1,7 +1,7 @@
 """Triangles to pixels: a z-buffer that gives depth, face and barycentric coordinates per pixel.
 
-* Coverage and depth are exact in the sense of `sightline.scan`, which holds the kernel: no cracks between
-  faces, no pixel twice, faces across the near plane clipped.
+* Coverage and depth are exact in the sense of `sightline.scan`, which holds the kernel: no cracks
+  between faces, no pixel twice, faces across the near plane clipped.
 * One thread, faces in order, the lower face number wins a tie: the same bytes whatever the machine.
   The interpreter's lock is released, so pictures can be rendered in threads side by side.
 

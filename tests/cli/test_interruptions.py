@@ -139,7 +139,9 @@ def test_killed_workers_cost_nothing(command, environment, model, pictures):
     assert len(printed) == 80
     assert not any("error" in line for line in printed)
     assert len(list(out.glob("[!.]*.npz"))) == 80
-    for path in out.glob("[!.]*.npz"):  # what a killed process was writing is hidden, not half a result
+    for path in out.glob(
+        "[!.]*.npz"
+    ):  # what a killed process was writing is hidden, not half a result
         np.load(path, allow_pickle=False).close()
 
 

@@ -5,7 +5,7 @@ Colour is worked out once for each face in a pixel, in the middle of what the fa
 cost, and patterns are smoothed by their own footprint.
 
 numba keeps the compiled kernel beside this file and looks at this file alone to see whether it is
-still right: after a change in a module it calls (noise, textures, light, shadows, sky, photos), touch it.
+still right: touch it after a change in what it calls (noise, textures, light, shadows, sky, photos).
 """
 
 from __future__ import annotations

@@ -202,7 +202,8 @@ def _asphalt(x: float, y: float, width: float, seed: Any) -> tuple[float, float,
     """Speckle, darker patches, and cracks."""
     speckle = fractal_noise(40.0 * x, 40.0 * y, seed, 2, 40.0 * width)
     patch = fractal_noise(x, y, seed + 3, 4, width)
-    crack = 1.0 - smooth(0.0, 0.012 + width, abs(fractal_noise(x, y, seed + 8, 4, width) - 0.5))
+    crack = 1.0 - smooth(0.0, 0.008 + width, abs(fractal_noise(x, y, seed + 8, 4, width) - 0.5))
+    crack *= smooth(0.5, 0.7, patch)  # only where the surface is worn
     shade = 0.55 + 0.5 * speckle + 0.4 * patch
     return 0.5 * smooth(0.5, 0.8, patch), shade * (1.0 - 0.35 * crack * resolved(4.0 * width)), 1.0
 

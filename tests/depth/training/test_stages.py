@@ -164,7 +164,9 @@ def test_two_processes_learn_as_one_does(tmp_path):
     for name, count in (("one", 1), ("two", 2)):
         path = tmp_path / f"{name}.py"
         text = script(tmp_path, name).replace("StudentOptions(", 'StudentOptions(network="vits", ')
-        path.write_text(text.replace("short_side=64", "short_side=28").replace("steps=8", "steps=4"))
+        path.write_text(
+            text.replace("short_side=64", "short_side=28").replace("steps=8", "steps=4")
+        )
         launch = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", str(count)]
         log = tmp_path / f"{name}.txt"
         job = start([*launch, str(path)], log, env={**os.environ, "OMP_NUM_THREADS": "1"})
