@@ -52,9 +52,10 @@ def stages(data: Path, work: Path) -> list[Stage]:
             "teacher",
             (
                 *teacher,
-                *("--data", f"{rendered}@3", "--data", f"{measured}@3"),
+                *("--data", f"{rendered}@4", "--data", f"{measured}@2"),
                 *("--data", f"photos:{photos}:{outside}@2"),
-                *("--encoder-rate", "1e-5", "--rate", "3e-4", "--steps", "2400"),
+                *("--encoder-rate", "1.5e-5", "--rate", "3e-4", "--warmup", "60"),
+                *("--steps", "2400", "--size", "280"),
                 *("--out", str(work / "teacher")),
             ),
         ),
