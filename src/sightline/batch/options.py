@@ -51,6 +51,15 @@ def _comma_list(_type: Any, tokens: Sequence[Token]) -> tuple[Format, ...]:
     return tuple(name for name in FORMATS if name in words)
 
 
+def check_ranges(size: int | None, **counts: int | None) -> None:
+    """Refuse a network size out of bounds, and counts below one; None is anything's default."""
+    if size is not None and not SMALLEST <= size <= LARGEST:
+        raise InputError(f"size must be from {SMALLEST} to {LARGEST}, got {size}")
+    for name, value in counts.items():
+        if value is not None and value < 1:
+            raise InputError(f"{name.replace('_', '-')} must be at least 1, got {value}")
+
+
 @dataclass(frozen=True, slots=True)
 class DepthOptions:
     """How to compute and save depth.
@@ -102,12 +111,9 @@ class DepthOptions:
     max_pixels: int = 200_000_000
 
     def __post_init__(self) -> None:
-        if self.size is not None and not SMALLEST <= self.size <= LARGEST:
-            raise InputError(f"size must be from {SMALLEST} to {LARGEST}, got {self.size}")
-        for name in ("threads", "workers", "max_pixels"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise InputError(f"{name.replace('_', '-')} must be at least 1, got {value}")
+        check_ranges(
+            self.size, threads=self.threads, workers=self.workers, max_pixels=self.max_pixels
+        )
         if self.save is None:
             return
         if not self.save:

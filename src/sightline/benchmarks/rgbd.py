@@ -6,7 +6,7 @@ the small ones. Boundary figures are the mean over the sets with dense truth.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import fields
 from functools import partial
@@ -19,7 +19,7 @@ from sightline.benchmarks.metrics import Score
 from sightline.benchmarks.protocol import Protocol
 from sightline.benchmarks.samples import Benchmark, Item
 from sightline.benchmarks.scoring import score
-from sightline.files.rgbd import list_rgbd, read_rgbd, read_sample
+from sightline.files.rgbd import list_rgbd, read_sample
 from sightline.types import DepthMap, FloatArray, Kind
 
 #: What the figures of `evaluate` mean, in words.
@@ -64,14 +64,36 @@ def evaluate(
     Returns:
         The mean score per set, and under `"mean"` the mean over sets.
     """
+
+    def infer(pixels: NDArray[np.uint8]) -> DepthMap:
+        return DepthMap(predict(pixels), Kind.RELATIVE_DISPARITY)
+
+    return evaluate_maps(infer, folder, every, edges=edges)
+
+
+def evaluate_maps(
+    infer: Callable[[NDArray[np.uint8]], DepthMap],
+    folder: str | Path,
+    every: dict[str, int] | None = None,
+    *,
+    protocol: Protocol | None = None,
+    edges: bool = True,
+) -> dict[str, Score]:
+    """Score what gives depth maps of any kind; arguments and answer as in `evaluate`.
+
+    With a protocol that does not align (metres as they are), pictures whose truth is not in metres
+    are left out.
+    """
+    way = Protocol() if protocol is None else protocol
     scores: dict[str, list[Score]] = defaultdict(list)
-    seen: dict[str, int] = defaultdict(int)
-    for truth in read_rgbd(folder):
-        seen[truth.group] += 1
-        if (seen[truth.group] - 1) % (every or {}).get(truth.group, 1):
+    seen: Counter[str] = Counter()
+    for row in list_rgbd(folder):
+        seen[row["set"]] += 1
+        if (seen[row["set"]] - 1) % (every or {}).get(row["set"], 1):
             continue
-        depth = DepthMap(predict(truth.pixels), Kind.RELATIVE_DISPARITY)
-        scores[truth.group].append(score(depth, truth, Protocol(), edges=edges))
+        truth = read_sample(folder, row)
+        if truth.metric or way.align != "none":
+            scores[truth.group].append(score(infer(truth.pixels), truth, way, edges=edges))
     table = {name: mean_score(rows) for name, rows in scores.items()}
     table["mean"] = mean_score(list(table.values()))
     return table

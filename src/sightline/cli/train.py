@@ -13,6 +13,7 @@ from sightline.errors import InputError
 
 if TYPE_CHECKING:
     from sightline.depth.training.stages import Score
+    from sightline.depth.training.stream import Source
 
 app = App(name="train", help="Train a teacher, a student or a metric model.")
 
@@ -140,7 +141,7 @@ def shards(
 
 def _run(
     stage: str,
-    sources: list,  # type: ignore[type-arg]
+    sources: list[Source],
     out: Path,
     options: TrainOptions,
     validate: Path | None,

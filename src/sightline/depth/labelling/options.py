@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from sightline.batch.options import LARGEST, SMALLEST, Flag
+from sightline.batch.options import Flag, check_ranges
 from sightline.errors import InputError
 
 
@@ -50,11 +50,8 @@ class LabelOptions:
     max_pixels: int = 200_000_000
 
     def __post_init__(self) -> None:
-        if self.size is not None and not SMALLEST <= self.size <= LARGEST:
-            raise InputError(f"size must be from {SMALLEST} to {LARGEST}, got {self.size}")
-        for name in ("threads", "workers", "max_pixels"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise InputError(f"{name.replace('_', '-')} must be at least 1, got {value}")
+        check_ranges(
+            self.size, threads=self.threads, workers=self.workers, max_pixels=self.max_pixels
+        )
         if self.address is not None and not self.cluster:
             raise InputError("--address is that of a cluster", remedy="add --cluster")

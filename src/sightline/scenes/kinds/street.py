@@ -165,11 +165,7 @@ def _window_frame(site: Site) -> None:
     style = rng.random()
     if style > 0.55:
         return
-    turn = np.radians(site.yaw)
-    ahead, right = (
-        np.array([np.sin(turn), 0, np.cos(turn)]),
-        np.array([np.cos(turn), 0, -np.sin(turn)]),
-    )
+    ahead, right = site.axes
     middle = np.array([x, y + float(rng.uniform(0.3, 0.55)), z]) + ahead * 0.55
     with site.builder.thing("rail" if style < 0.35 else "window"):
         if style < 0.35:
@@ -188,11 +184,7 @@ def _window_frame(site: Site) -> None:
 def _overhang(site: Site) -> None:
     """Let a branch hang into the upper part of the picture."""
     rng, eye = site.rng, np.array(site.view.eye)
-    turn = np.radians(site.yaw)
-    ahead, right = (
-        np.array([np.sin(turn), 0, np.cos(turn)]),
-        np.array([np.cos(turn), 0, -np.sin(turn)]),
-    )
+    ahead, right = site.axes
     side = float(rng.choice([-1, 1]))
     away = float(rng.uniform(1.2, 2.5))
     start = eye + ahead * away + right * side * away * 0.9 - [0, 0.7 * away, 0]

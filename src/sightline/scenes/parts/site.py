@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sightline.scenes.parts.many import Floats
 from sightline.scenes.parts.weather import Weather, weather
@@ -110,6 +111,13 @@ class Site:
         """Switch on the lamps if it is dark, and close the world."""
         lit = self.weather.with_lamps(np.array(self.lamps).reshape(-1, 3), self.view.eye)
         return self.builder.finish(lit.light, lit.sky), self.view
+
+    @property
+    def axes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Level unit vectors ahead of the camera and to its right."""
+        turn = np.radians(self.yaw)
+        ahead, right = [np.sin(turn), 0.0, np.cos(turn)], [np.cos(turn), 0.0, -np.sin(turn)]
+        return np.array(ahead), np.array(right)
 
     @property
     def yaw(self) -> float:

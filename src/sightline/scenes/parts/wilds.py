@@ -181,11 +181,7 @@ def add_cactus(site: Site, height: Height, x: float, z: float) -> None:
 def add_foreground(site: Site) -> None:
     """Let something stand close before the lens at one edge: a branch, a trunk, tall stalks."""
     rng, eye = site.rng, np.array(site.view.eye)
-    turn = np.radians(site.yaw)
-    ahead, right = (
-        np.array([np.sin(turn), 0, np.cos(turn)]),
-        np.array([np.cos(turn), 0, -np.sin(turn)]),
-    )
+    ahead, right = site.axes
     side = float(rng.choice([-1, 1]))
     wide = float(np.tan(np.radians(site.view.fov / 2)))
     away = float(rng.uniform(0.6, 1.8))
