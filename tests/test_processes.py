@@ -3,10 +3,12 @@
 import functools
 import importlib
 import os
+import signal
 from contextlib import closing
 
 import pytest
 
+from sightline import processes
 from sightline.errors import InputError, SightlineError
 from sightline.processes import run_in_processes as run
 
@@ -55,6 +57,20 @@ def who(number):
     time.sleep(0.05)
     return os.getpid()
 '''
+
+
+#: A module that is being imported when somebody presses Ctrl-C.
+STRUCK = """
+import multiprocessing
+import signal
+
+if multiprocessing.parent_process() is not None:
+    signal.raise_signal(signal.SIGINT)
+
+
+def same(number):
+    return number
+"""
 
 
 @pytest.fixture(scope="module")
@@ -112,6 +128,38 @@ def test_an_input_that_kills_every_worker_is_given_up(jobs):
 def test_workers_that_only_die_end_the_run(jobs):
     with pytest.raises(SightlineError, match="6 worker processes in a row were ended"):
         list(run(jobs.die, range(50), workers=1, retries=1))
+
+
+def test_ctrl_c_while_a_worker_imports_is_the_parents_business(tmp_path, monkeypatch):
+    (tmp_path / "struck_at_import.py").write_text(STRUCK)
+    monkeypatch.syspath_prepend(tmp_path)
+    struck = importlib.import_module("struck_at_import")
+    done = gather(run(struck.same, range(3), workers=1, retries=0))
+    assert done == {n: n for n in range(3)}
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_a_stop_waits_until_a_worker_is_started(sign):
+    done = []
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    def start():
+        with processes._undisturbed():
+            signal.raise_signal(sign)
+            done.append("started")
+        done.append("not stopped")
+
+    before = signal.signal(sign, stop)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            start()
+        assert signal.getsignal(sign) is stop
+    finally:
+        signal.signal(sign, before)
+    assert done == ["started"]
+    assert sign not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
 
 def test_stopping_early_ends_the_workers(jobs):

@@ -41,47 +41,82 @@ class Stage:
 
 
 def stages(data: Path, work: Path) -> list[Stage]:
-    """List the commands of the real run."""
+    """List the commands of the real run.
+
+    Both networks learn twice, first from small pictures, then from larger ones: most of what there is
+    to learn can be seen at 192 px, at a third of the price.
+    """
     photos, outside = data / "photos", data / "photo_labels" / "tcmonodepth"
     measured, check = f"pairs:{data / 'rgbd_train'}", ("--validate", str(data / "rgbd"))
-    rendered = f"pairs:{work / 'scenes'}"
-    teacher = ("train", "teacher", "--threads", "2", *check)
+    rendered, indoor = f"pairs:{work / 'scenes'}", f"pairs:{work / 'indoor'}"
+    teacher = ("train", "teacher", "--threads", "2", *check, "--data", f"{rendered}@4")
+    student = (
+        *("train", "student", "--threads", "2", *check, "--photos", str(photos), "--share", "5"),
+        *("--labels", str(work / "labels"), "--data", f"{measured}@6"),
+        *("--data", f"{rendered}@3", "--data", f"{indoor}@2", "--size", "256"),
+    )
     return [
-        _stage("scenes", "scenes make --count 6000 --size 320x256 --seed 1 --out", work / "scenes"),
+        _stage("scenes", "scenes make --count 8000 --size 320x256 --seed 1 --out", work / "scenes"),
+        _stage(
+            "indoor",
+            "scenes make --count 3500 --size 320x256 --seed 2 --kinds room,tabletop,objects,people",
+            "--out",
+            work / "indoor",
+        ),
         Stage(
             "teacher",
             (
-                *teacher,
-                *("--data", f"{rendered}@4", "--data", f"{measured}@2"),
-                *("--data", f"photos:{photos}:{outside}@2"),
-                *("--encoder-rate", "1.5e-5", "--rate", "3e-4", "--warmup", "60"),
-                *("--steps", "2400", "--size", "280"),
-                *("--out", str(work / "teacher")),
+                *(*teacher, "--data", f"{measured}@2", "--data", f"photos:{photos}:{outside}@2"),
+                *("--encoder-rate", "1.5e-5", "--rate", "3e-4", "--warmup", "60", "--decay", "0.5"),
+                *("--steps", "1700", "--short-side", "224", "--out", str(work / "teacher")),
+            ),
+        ),
+        Stage(
+            "teacher-large",
+            (
+                *(*teacher, "--data", f"{measured}@3", "--data", f"photos:{photos}:{outside}@1"),
+                *("--start", str(work / "teacher" / "model.safetensors"), "--seed", "1"),
+                *("--encoder-rate", "1.2e-5", "--rate", "2e-4", "--warmup", "40", "--decay", "0.6"),
+                *("--steps", "1200", "--short-side", "252", "--size", "378"),
+                *("--out", str(work / "teacher-large")),
             ),
         ),
         _stage(
             "label",
             "label --model",
-            work / "teacher" / "model.safetensors",
+            work / "teacher-large" / "model.safetensors",
             photos,
-            "--recursive --size 308 --out",
+            "--recursive --size 280 --no-mirror --out",
             work / "labels",
         ),
         Stage(
             "student",
             (
-                *("train", "student", "--photos", str(photos), "--share", "9"),
-                *("--labels", str(work / "labels"), "--labels", str(outside)),
-                *("--data", f"{measured}@4", "--data", f"{rendered}@3"),
-                *("--steps", "2400", "--threads", "2", *check),
+                *(*student, "--steps", "4000", "--short-side", "192"),
+                *("--encoder-rate", "3e-4", "--rate", "1e-3", "--warmup", "60", "--decay", "0.6"),
                 *("--out", str(work / "student")),
+            ),
+        ),
+        Stage(
+            "student-large",
+            (
+                *(*student, "--start", str(work / "student" / "model.safetensors"), "--seed", "1"),
+                *("--steps", "400", "--short-side", "256", "--decay", "0.8", "--warmup", "20"),
+                *(
+                    "--encoder-rate",
+                    "1.5e-4",
+                    "--rate",
+                    "5e-4",
+                    "--out",
+                    str(work / "student-large"),
+                ),
             ),
         ),
         Stage(
             "metric",
             (
                 *("train", "metric", "--data", f"{measured}@16", "--threads", "2", *check),
-                *("--start", str(work / "student" / "model.safetensors")),
+                *("--start", str(work / "student-large" / "model.safetensors")),
                 *("--out", str(work / "metric")),
             ),
         ),

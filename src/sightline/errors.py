@@ -6,6 +6,7 @@ gave us (exit code 2) and failures of our own or of the machine (exit code 1).
 
 from __future__ import annotations
 
+import traceback
 from pathlib import Path
 
 
@@ -44,3 +45,22 @@ def _rebuild(
     kind: type[InputError], problem: str, path: str | None, remedy: str | None
 ) -> InputError:
     return kind(problem, path=path, remedy=remedy)
+
+
+def explained(error: Exception, what: str, memory: str = "use fewer --workers") -> SightlineError:
+    """Return an error of our own kind, one that can be sent from process to process.
+
+    Ours pass through; any other is wrapped, its traceback kept as a note for SIGHTLINE_DEBUG=1.
+
+    Args:
+        error: any.
+        what: it happened to.
+        memory: what to do where it is memory that ran out.
+    """
+    if isinstance(error, SightlineError):
+        return error
+    if isinstance(error, MemoryError):
+        return SightlineError(f"{what}: not enough memory; {memory}")
+    named = SightlineError(f"{what}: {type(error).__name__}: {error}")
+    named.add_note("".join(traceback.format_exception(error)))
+    return named

@@ -12,18 +12,21 @@ it needs at its first call and keep it. It must do the same whenever it is calle
 from __future__ import annotations
 
 import multiprocessing
+import os
+import pickle
 import signal
 import sys
+import threading
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic, TypeVar
 
-from sightline.batch.outcome import explained
-from sightline.errors import SightlineError
+from sightline.errors import SightlineError, explained
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -59,6 +62,13 @@ class EndOfRun(Exception):
     def __init__(self, error: SightlineError) -> None:
         super().__init__(error)
         self.error = error
+
+
+def available_cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def attempt(function: Callable[[T], R], item: T) -> Answer[T, R] | EndOfRun:
@@ -140,12 +150,40 @@ def _start(function: Callable[[T], Any], job: _Try[T]) -> _Worker[T]:
     # Spawned, not forked: a fork copies locks that another thread (of OpenVINO, say) may hold.
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
-    process = context.Process(target=_serve, args=(there, function), daemon=True)
-    process.start()
+    # As bytes, so that the worker minds signals before it imports what the function needs.
+    process = context.Process(target=_serve, args=(there, pickle.dumps(function)), daemon=True)
+    resource_tracker.ensure_running()  # it would unblock signals when it is started
+    with _undisturbed():
+        process.start()
     there.close()  # so that the worker's death closes the pipe
     worker = _Worker[T](process, here)
     _give(worker, job)
     return worker
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Let Ctrl-C and a polite kill wait until the block is done; one may start a process in it.
+
+    A process that was only half started would print a traceback, and so would one that gets a Ctrl-C
+    before it minds signals. So it inherits that SIGINT is blocked, until `_serve` unblocks it.
+    """
+    late: list[int] = []
+    before = {}
+    if threading.current_thread() is threading.main_thread():  # where Python acts on signals
+        before = {sign: signal.getsignal(sign) for sign in (signal.SIGINT, signal.SIGTERM)}
+        before = {sign: handler for sign, handler in before.items() if handler is not None}
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    for sign in before:
+        signal.signal(sign, lambda number, _: late.append(number))
+    try:
+        yield
+    finally:
+        for sign, handler in before.items():
+            signal.signal(sign, handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        for number in late:
+            signal.raise_signal(number)
 
 
 def _give_next(worker: _Worker[T], waiting: deque[_Try[T]]) -> bool:
@@ -204,12 +242,20 @@ def _dismiss(busy: Sequence[_Worker[T]], leaving: Sequence[_Worker[T]]) -> None:
             worker.process.join()
 
 
-def _serve(pipe: Connection, function: Callable[[Any], Any]) -> None:
+def _serve(pipe: Connection, function: bytes) -> None:
     """Work until the pipe closes: the life of a worker process."""
     # Ctrl-C reaches every process of the terminal; the parent decides what becomes of it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # An exit by exception runs the clean-up of files that are being written.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    signal.signal(signal.SIGTERM, _leave)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    call: Callable[[Any], Any] = pickle.loads(function)
     with suppress(EOFError, OSError):  # the pipe is closed: there is nobody to work for
         while True:
-            pipe.send(attempt(function, pipe.recv()))
+            pipe.send(attempt(call, pipe.recv()))
+
+
+def _leave(*_: object) -> None:
+    """End by an exception, which runs the clean-up of files that are being written."""
+    # Libraries that cannot raise it from where they are print it instead.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    sys.exit(1)

@@ -62,6 +62,7 @@ class CameraSource(StrEnum):
 
     GIVEN = "given"
     EXIF = "exif"
+    ESTIMATED = "estimated"
     ASSUMED = "assumed"
 
 

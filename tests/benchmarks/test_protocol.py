@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
 
+from sightline.benchmarks.mfh import PROTOCOLS, protocol_of
 from sightline.benchmarks.protocol import Protocol, counted, crop_mask
+from sightline.errors import InputError
 
 
 def test_the_eigen_crop_of_nyu():
@@ -40,3 +42,21 @@ def test_what_is_not_a_number_never_counts():
 )
 def test_the_line_says_it_all(protocol, words):
     assert words in str(protocol)
+
+
+def test_the_box_of_metric_from_human_on_diode():
+    rows, columns = np.nonzero(crop_mask("eigen-box", 768, 1024))
+    assert (rows.min(), rows.max(), columns.min(), columns.max()) == (45, 470, 41, 600)
+
+
+def test_garg_within_the_benchmark_crop_of_kitti():
+    rows, columns = np.nonzero(crop_mask("kb-garg", 375, 1242))
+    assert (rows.min(), rows.max()) == (23 + 143, 23 + 348)
+    assert (columns.min(), columns.max()) == (13 + 43, 13 + 1171)
+
+
+def test_metric_from_human_aligns_nothing():
+    assert {protocol.align for protocol in PROTOCOLS.values()} == {"none"}
+    assert protocol_of("nyu").cap == 10
+    with pytest.raises(InputError, match="says nothing of sintel"):
+        protocol_of("sintel")

@@ -133,7 +133,10 @@ def test_killed_workers_cost_nothing(command, environment, model, pictures):
     first = process.stdout.readline()
     for worker in worker_processes(process.pid):
         os.kill(worker, signal.SIGKILL)
-    rest, errors = process.communicate(timeout=100)
+    rest = (
+        process.stdout.read()
+    )  # communicate() forgets the lines that were read ahead with the first
+    _, errors = process.communicate(timeout=100)
     assert process.returncode == 0, errors
     printed = [json.loads(line) for line in (first + rest).splitlines()]
     assert len(printed) == 80

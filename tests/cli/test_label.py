@@ -102,7 +102,8 @@ def test_killed_workers_cost_nothing(command, environment, model, pictures, tmp_
     assert len(workers) == 2
     for worker in workers:
         os.kill(worker, signal.SIGKILL)
-    rest, errors = process.communicate(timeout=100)
+    rest = process.stdout.read()  # communicate() forgets lines that were read ahead
+    _, errors = process.communicate(timeout=100)
     assert process.returncode == 0, errors
     assert len([*first, *rest.splitlines()]) == 60
     assert errors.startswith("60 labelled in ")
@@ -165,7 +166,8 @@ def test_two_hundred_pictures_on_ray_with_a_worker_killed(
     workers = [pid for pid, words in descendants(process.pid) if words.startswith(b"ray::_Holder")]
     assert len(workers) == 2
     os.kill(workers[0], signal.SIGKILL)
-    rest, errors = process.communicate(timeout=300)
+    rest = process.stdout.read()
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == 0, errors
     found = [json.loads(line) for line in [*rows, *rest.splitlines()]]
     assert len(found) == 200

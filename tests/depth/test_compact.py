@@ -36,6 +36,9 @@ def test_a_metric_network_stays_below_its_largest_depth():
 
 def test_every_parameter_learns():
     network = CompactDepth()
+    for block in network.compare:  # these begin as if they were not there
+        for layer in (block.out, block.mlp[2]):
+            torch.nn.init.normal_(layer.weight)
     network(torch.randn(2, 3, 64, 64)).std().backward()
     still = [name for name, p in network.named_parameters() if p.grad is None or not p.grad.any()]
     # A bias in front of a batch norm would be useless; there is none.

@@ -383,3 +383,16 @@ def test_nobody_is_told_of_a_run(conv_onnx, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert list(home.iterdir()) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="needs Linux")
+def test_a_process_is_not_tied_to_the_first_core():
+    code = (
+        "import os, numpy as np, sightline\n"
+        "before = os.sched_getaffinity(0)\n"
+        "sightline.load('tiny', threads=1).infer(np.zeros((64, 64, 3), np.uint8))\n"
+        "tasks = [os.sched_getaffinity(int(task)) for task in os.listdir('/proc/self/task')]\n"
+        "assert all(mask == before for mask in tasks), tasks\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

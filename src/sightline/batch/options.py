@@ -74,6 +74,7 @@ class DepthOptions:
         fov: horizontal field of view in degrees; overrides what the picture says of its lens.
         tiles: also look at overlapping tiles, for detail in large pictures (slower).
         sigma: also estimate each pixel's uncertainty (slower).
+        sharpen: draw outlines as steps instead of slopes; default: for our own models.
         palette: colours of the color picture.
         engine: what runs the network.
         device: device of the engine, for example cpu, cuda or mps.
@@ -97,6 +98,7 @@ class DepthOptions:
     fov: float | None = None
     tiles: Flag = False
     sigma: Flag = False
+    sharpen: Annotated[bool | None, Parameter(negative="--no-sharpen")] = None
     palette: Palette = "spectral"
     engine: Literal["auto", "openvino", "torch"] = "auto"
     device: str | None = None

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import traceback
 from dataclasses import dataclass
 from typing import Any
 
 from sightline.batch.naming import Job
-from sightline.errors import SightlineError
+from sightline.errors import SightlineError, explained
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,21 +69,8 @@ class Outcome:
 
 def failed(job: Job, error: Exception, seconds: float = 0.0) -> Outcome:
     """Return the outcome of a job that ended with `error`."""
-    return Outcome(job, seconds=seconds, failure=explained(error, os.fspath(job.source)))
-
-
-def explained(error: Exception, what: str) -> SightlineError:
-    """Return an error of our own kind, one that can be sent from process to process.
-
-    Ours pass through; any other is wrapped, its traceback kept as a note for SIGHTLINE_DEBUG=1.
-    """
-    if isinstance(error, SightlineError):
-        return error
-    if isinstance(error, MemoryError):
-        return SightlineError(f"{what}: not enough memory; use a smaller --size or no --tiles")
-    named = SightlineError(f"{what}: {type(error).__name__}: {error}")
-    named.add_note("".join(traceback.format_exception(error)))
-    return named
+    remedy = "use a smaller --size or no --tiles"
+    return Outcome(job, seconds=seconds, failure=explained(error, os.fspath(job.source), remedy))
 
 
 def one_line(message: object) -> str:

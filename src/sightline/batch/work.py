@@ -55,6 +55,7 @@ def load_estimator(options: DepthOptions, threads: int | None = None) -> DepthEs
         size=options.size,
         threads=options.threads if threads is None else threads,
         device=options.device,
+        sharpen=options.sharpen,
         accept_licence=options.accept_licence,
     )
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Generator, Sequence
 from contextlib import closing
 
 from sightline.batch import work
 from sightline.batch.naming import Job
 from sightline.batch.options import DepthOptions
-from sightline.batch.outcome import Outcome, explained, failed
+from sightline.batch.outcome import Outcome, failed
 from sightline.batch.pipeline import guarded
 from sightline.depth.estimator import DepthEstimator
-from sightline.processes import EndOfRun, run_in_processes
+from sightline.errors import explained
+from sightline.processes import EndOfRun, available_cores, run_in_processes
 
 
 def run_workers(jobs: Sequence[Job], options: DepthOptions) -> Generator[Outcome, None, None]:
@@ -29,13 +29,6 @@ def run_workers(jobs: Sequence[Job], options: DepthOptions) -> Generator[Outcome
                 yield failed(answer.item, answer.failure)
             elif answer.result is not None:
                 yield answer.result
-
-
-def available_cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 class _Depth:

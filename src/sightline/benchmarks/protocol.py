@@ -25,7 +25,7 @@ from sightline.types import BoolArray
 
 Align = Literal["disparity", "depth", "scale", "median", "none"]
 Space = Literal["depth", "disparity"]
-Crop = Literal["none", "eigen", "garg"]
+Crop = Literal["none", "eigen", "garg", "eigen-box", "kb-garg"]
 
 
 class UnfitError(InputError):
@@ -39,7 +39,13 @@ _ALIGN_WORDS = {
     "median": "scaled by the ratio of medians in depth",
     "none": "not aligned",
 }
-_CROP_WORDS = {"none": "no crop", "eigen": "Eigen crop", "garg": "Garg crop"}
+_CROP_WORDS = {
+    "none": "no crop",
+    "eigen": "Eigen crop",
+    "garg": "Garg crop",
+    "eigen-box": "Eigen's box of pixels",
+    "kb-garg": "Garg crop of KITTI's benchmark crop",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +84,9 @@ def crop_mask(crop: Crop, height: int, width: int) -> BoolArray:
       out the border that the Kinect's projection does not fill; scaled for other sizes.
     * `garg`: the part of a KITTI picture that the laser reaches (Garg et al. 2016), as shares of its
       height and width.
+    * `eigen-box`: the same pixels as on NYU, whatever the size of the picture.
+    * `kb-garg`: Garg's shares of the 352 × 1216 pixels at the bottom and in the middle that the KITTI
+      depth benchmark cuts out.
     """
     mask = np.zeros((height, width), np.bool_)
     if crop == "none":
@@ -85,6 +94,12 @@ def crop_mask(crop: Crop, height: int, width: int) -> BoolArray:
     elif crop == "eigen":
         y, x = height / 480, width / 640
         mask[round(45 * y) : round(471 * y), round(41 * x) : round(601 * x)] = True
+    elif crop == "eigen-box":
+        mask[45:471, 41:601] = True
+    elif crop == "kb-garg":
+        top, left = max(height - 352, 0), max((width - 1216) // 2, 0)
+        inner = mask[top:, left : left + 1216]
+        inner[:] = crop_mask("garg", *inner.shape)
     else:
         rows = slice(int(0.40810811 * height), int(0.99189189 * height))
         mask[rows, int(0.03594771 * width) : int(0.96405229 * width)] = True

@@ -30,8 +30,11 @@ STOPPED = 128 + signal.SIGINT
 #: name, where it is, what it does. The help is here, so that listing commands imports none of them.
 COMMANDS = (
     ("depth", "sightline.cli.depth:depth", "Depth of pictures, folders and videos."),
+    ("metric", "sightline.cli.metric:metric", "Metres, by people or by what you know."),
+    ("measure", "sightline.cli.measure:measure", "Distances in a picture, with error bars."),
     ("view", "sightline.cli.view:view", "Make a page of results to look at in a browser."),
     ("scenes", "sightline.cli.scenes:app", "Make synthetic pictures with exact depth."),
+    ("physics", "sightline.cli.physics:app", "Videos of worlds with known laws, and their score."),
     ("label", "sightline.cli.label:label", "Label pictures with a teacher, for a student."),
     ("train", "sightline.cli.train:app", "Train a teacher, a student or a metric model."),
     ("bench", "sightline.cli.bench:bench", "Score a model on a benchmark, protocol included."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -21,7 +21,7 @@ Flag = Annotated[bool, Parameter(show_default=False)]
 # The choices of `benchmarks.protocol`, repeated because that needs numpy; a test holds them together.
 Align = Literal["disparity", "depth", "scale", "median", "none"]
 Space = Literal["depth", "disparity"]
-Crop = Literal["set", "none", "eigen", "garg"]
+Crop = Literal["set", "none", "eigen", "garg", "eigen-box", "kb-garg"]
 
 
 def bench(
@@ -32,7 +32,8 @@ def bench(
     model: str = "default",
     predictions: Path | None = None,
     predictions_kind: Literal["disparity", "depth"] | None = None,
-    align: Align = "disparity",
+    protocol: Literal["set", "mfh"] = "set",
+    align: Align | None = None,
     space: Space = "depth",
     cap: float | None = None,
     crop: Crop = "set",
@@ -42,6 +43,7 @@ def bench(
     markdown: Path | None = None,
     size: int | None = None,
     threads: int | None = None,
+    sharpen: Annotated[bool | None, Parameter(negative="--no-sharpen")] = None,
     accept_licence: Flag = False,
 ) -> None:
     """Score a depth model on a benchmark set; without arguments, list the sets.
@@ -52,8 +54,9 @@ def bench(
         model: a name of `sightline models`, a weight file, or `hf:` and a transformers model.
         predictions: score these files instead: a folder with a map for every picture.
         predictions_kind: what plain .npy files, or a transformers model, hold.
+        protocol: of the set's usual papers, or of Metric from Human: metres, its crops and ranges.
         align: what is fitted to each picture: scale and shift in disparity or depth, a scale alone, or
-            nothing (metric).
+            nothing (metric); default: disparity, with mfh none.
         space: where errors are measured.
         cap: farthest distance in metres; default: the set's own.
         crop: part of the picture that counts; default: the set's own.
@@ -63,6 +66,7 @@ def bench(
         markdown: write the table to this file.
         size: shorter side of the network's input in pixels.
         threads: on the CPU.
+        sharpen: draw outlines as steps instead of slopes; default: for our own models.
         accept_licence: accept a licence that forbids commercial use.
     """
     from sightline.benchmarks.run import IncompleteError, run
@@ -76,9 +80,20 @@ def bench(
     if folder is None:
         layout = "; ".join(benchmark.layout)
         raise InputError(f"where is {name}?", remedy=f"give a folder with {layout}")
-    protocol = _protocol(benchmark.protocol, align, space, cap, crop)
+    own = benchmark.protocol
+    if protocol == "mfh":
+        from sightline.benchmarks.mfh import protocol_of
+
+        own = protocol_of(name)
+    asked = _protocol(own, align, space, cap, crop)
     predictor = _predictor(
-        model, predictions, predictions_kind, size, threads, accept_licence=accept_licence
+        model,
+        predictions,
+        predictions_kind,
+        size=size,
+        threads=threads,
+        sharpen=sharpen,
+        accept_licence=accept_licence,
     )
     try:
         with progress(1, "bench") as display:
@@ -86,7 +101,7 @@ def bench(
                 benchmark,
                 folder,
                 predictor,
-                protocol,
+                asked,
                 every=every,
                 keep_going=keep_going,
                 on_done=display.frame,
@@ -99,13 +114,16 @@ def bench(
     _show(report)
 
 
-def _protocol(own: Protocol, align: Align, space: Space, cap: float | None, crop: Crop) -> Protocol:
+def _protocol(
+    own: Protocol, align: Align | None, space: Space, cap: float | None, crop: Crop
+) -> Protocol:
     """Return the set's own protocol with what was asked for in its place."""
     from dataclasses import replace
 
     if cap is not None and not cap > own.near:
         raise InputError(f"a cap of {cap:g} m leaves nothing", remedy="give metres, such as 10")
-    protocol = replace(own, align=align, space=space, crop=own.crop if crop == "set" else crop)
+    crop_asked = own.crop if crop == "set" else crop
+    protocol = replace(own, align=align or own.align, space=space, crop=crop_asked)
     if cap is None:
         return protocol
     return replace(protocol, cap=cap, far=None if own.far is None else cap)
@@ -115,10 +133,7 @@ def _predictor(
     model: str,
     predictions: Path | None,
     numbers: Literal["disparity", "depth"] | None,
-    size: int | None,
-    threads: int | None,
-    *,
-    accept_licence: bool,
+    **options: Any,
 ) -> Predictor:
     from sightline.benchmarks.hub_models import PREFIX, HubModel
     from sightline.benchmarks.predictors import Folder, Model
@@ -129,7 +144,7 @@ def _predictor(
         return HubModel(model.removeprefix(PREFIX), numbers)
     import sightline
 
-    return Model(sightline.load(model, size=size, threads=threads, accept_licence=accept_licence))
+    return Model(sightline.load(model, **options))
 
 
 def _list() -> None:

@@ -5,23 +5,35 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
+from sightline.batch.options import Flag
 
-def demo(*, out: Path = Path("demo"), model: str = "default") -> int:
+
+def demo(*, out: Path = Path("demo"), model: str = "default", people: Flag = False) -> int:
     """Estimate the depth of a photograph and write everything that can be looked at.
 
     Args:
         out: folder for the results.
         model: name of a model or a weight file.
+        people: metres, by the person in another photograph (fetches the networks that find people).
     """
+    if people:
+        from sightline.cli.metric import metric
+        from sightline.examples import example_person
+        from sightline.metric.options import MetricOptions
+
+        options = MetricOptions(model=model)
+        return metric(
+            [str(example_person())], out=out, save=("npz", "color", "glb"), options=options
+        )
     from sightline.batch.options import DepthOptions
     from sightline.batch.run import prepare, run
     from sightline.cli.view import exhibit
     from sightline.examples import example_photograph
     from sightline.report import write_page
 
-    options = DepthOptions(model=model, save=("npz", "color", "glb"))
-    (job,) = prepare([example_photograph()], out, options)
-    with closing(run([job], out, options)) as outcomes:
+    wanted = DepthOptions(model=model, save=("npz", "color", "glb"))
+    (job,) = prepare([example_photograph()], out, wanted)
+    with closing(run([job], out, wanted)) as outcomes:
         for outcome in outcomes:
             if outcome.failure is not None:
                 raise outcome.failure

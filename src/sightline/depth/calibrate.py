@@ -5,10 +5,11 @@
 The folder is of the kind that `files.rgbd` reads.
 
 Protocol: for relative models the truth is aligned to the prediction in disparity space, per picture,
-by robust scale and shift; metric models are compared as they are. Half of the samples (by a hash of
-set and name) fit gain and floor; the other half says what share of pixels lies inside one and two
-sigma. Every set counts the same, and within it every picture, so that many frames of one kitchen do
-not drown the rest.
+by robust scale and shift; metric models are compared as they are. The samples are halved by a hash of
+set and name. Gain and floor fitted on either half are tested on the other, and the mean over both ways
+says what share of pixels lies inside one and two sigma; what is stored is fitted on all samples. Every
+set counts the same, and within it every picture, so that many frames of one kitchen do not drown the
+rest.
 """
 
 from __future__ import annotations
@@ -61,23 +62,28 @@ class Sample:
 
 
 def calibrate_model(estimator: DepthEstimator, folder: Path) -> Calibration:
-    """Fit on half of the pictures in `folder`, test on the other half."""
+    """Fit on all pictures in `folder`; test on each half what was fitted on the other."""
     samples = [
         sample for truth in read_rgbd(folder) if (sample := measure(estimator, truth)) is not None
     ]
     halves = [[sample for sample in samples if sample.number % 2 == rest] for rest in (0, 1)]
     if not all(halves):
         raise InputError(f"{len(samples)} usable pictures are too few to fit and test", path=folder)
-    fitted = calibrate(*pool(halves[0]))
-    inside = coverage(fitted, *pool(halves[1]))
+    pooled = [pool(half) for half in halves]
+    both = [
+        coverage(calibrate(*pooled[0]), *pooled[1]),
+        coverage(calibrate(*pooled[1]), *pooled[0]),
+    ]
+    inside = np.mean(both, axis=0)
     return replace(
-        fitted,
+        calibrate(*pool(samples)),
         weights=estimator.sha256[:12],
-        inside_1=round(inside[0], 4),
-        inside_2=round(inside[1], 4),
+        inside_1=round(float(inside[0]), 4),
+        inside_2=round(float(inside[1]), 4),
         protocol=(
-            f"fitted on {_count(halves[0])}, tested on {_count(halves[1])} of {folder.name}, "
-            f"network size {estimator.size}; every set counts the same"
+            f"fitted on {_count(samples)} of {folder.name}; tested on {_count(halves[0])} what "
+            f"{_count(halves[1])} gave, and the other way round; network size {estimator.size}; "
+            "every set counts the same"
         ),
     )
 
@@ -89,7 +95,7 @@ def measure(estimator: DepthEstimator, truth: Truth) -> Sample | None:
         return None
     hw = (truth.pixels.shape[0], truth.pixels.shape[1])
     raw = estimator.predict(truth.pixels)
-    values = to_picture_size(raw, hw)
+    values = estimator.enlarge(raw, hw)
     doubt = to_picture_size(estimator.disagreement(truth.pixels, raw), hw)
     known = truth.known & np.isfinite(values)
     if int(known.sum()) < 100:

@@ -1,4 +1,4 @@
-"""The compact student: an EfficientNet-Lite0 encoder, two attention blocks, and a light decoder.
+"""The compact student: an EfficientNet-Lite0 encoder, four attention blocks, and a light decoder.
 
 * About 4 M parameters; depth of a 256 × 320 picture in some 20 ms on one core.
 * The encoder has the layout of EfficientNet-Lite0 (no squeeze-and-excite, ReLU6), so it starts from
@@ -6,6 +6,7 @@
   the odd pixel at the bottom right), because those weights were trained so.
 * The coarsest features (1/32) see the whole picture through two attention blocks, and know where in
   the picture they are: depth is a global affair, and height in the picture is half of the answer.
+  Two more at 1/16 compare what the decoder has made of it over the whole picture.
 * The decoder fuses 1/32 … 1/2 by addition and refines by residual 3 × 3 units, as DPT does, in few
   channels; the last convolution works at full resolution, where thin things live.
 """
@@ -174,9 +175,15 @@ def _imagenet_name(theirs: str, blocks: list[str], modules: list[Any]) -> str | 
 
 
 class Attention(nn.Module):
-    """A pre-norm transformer block over the cells of a feature map."""
+    """A pre-norm transformer block over the cells of a feature map.
 
-    def __init__(self, channels: int, heads: int = 4) -> None:
+    Args:
+        channels: of the map.
+        heads: of the attention.
+        calm: begin as if the block were not there, so that a trained network can be given one more.
+    """
+
+    def __init__(self, channels: int, heads: int = 4, *, calm: bool = False) -> None:
         super().__init__()
         self.heads = heads
         self.position = nn.Conv2d(channels, channels, 3, padding=1, groups=channels)
@@ -187,6 +194,10 @@ class Attention(nn.Module):
         self.mlp = nn.Sequential(
             nn.Linear(channels, 2 * channels), nn.GELU(), nn.Linear(2 * channels, channels)
         )
+        if calm:
+            for layer in (self.position, self.out, self.mlp[2]):
+                nn.init.zeros_(layer.weight)  # type: ignore[arg-type]
+                nn.init.zeros_(layer.bias)  # type: ignore[arg-type]
 
     def forward(self, x: Tensor) -> Tensor:
         """(N, C, h, w) → same shape."""
@@ -229,6 +240,9 @@ class CompactDepth(nn.Module):
             for level, (inputs, outputs) in enumerate(zip(taps, WIDTHS, strict=True))
         )
         self.context = nn.Sequential(Attention(WIDTHS[4]), Attention(WIDTHS[4]))
+        self.compare = nn.Sequential(
+            Attention(WIDTHS[3], calm=True), Attention(WIDTHS[3], calm=True)
+        )
         self.narrow = nn.ModuleList(
             nn.Conv2d(WIDTHS[level + 1], WIDTHS[level], 1) for level in range(4)
         )
@@ -258,6 +272,8 @@ class CompactDepth(nn.Module):
                 self.narrow[level](x), scale_factor=2.0, mode="bilinear", align_corners=False
             )
             x = self.refine[level](x + skip)
+            if level == 3:
+                x = self.compare(x)
         x = F.relu(self.head(x))
         x = F.interpolate(x, scale_factor=2.0, mode="bilinear", align_corners=False)
         x = self.last(x)[:, 0]

@@ -26,6 +26,7 @@ from sightline.depth.engines.base import Engine
 from sightline.depth.engines.choose import EngineName, open_engine
 from sightline.depth.images import Pictureable, as_picture
 from sightline.depth.preprocess import MAX_SIZE, network_size, to_input, to_picture_size
+from sightline.depth.sharpen import enlarge
 from sightline.depth.spec import ModelSpec
 from sightline.errors import InputError
 from sightline.types import Camera, DepthMap, FloatArray, Kind
@@ -43,6 +44,7 @@ def load(
     size: int | None = None,
     threads: int | None = None,
     device: str | None = None,
+    sharpen: bool | None = None,
     accept_licence: bool = False,
     spec: ModelSpec | None = None,
 ) -> DepthEstimator:
@@ -56,6 +58,8 @@ def load(
         size: network input's shorter side in [px]; None for the model's own.
         threads: on the CPU; None for one per core.
         device: `"cpu"`, `"cuda"`, `"mps"`, or OpenVINO's name of one; None for the best.
+        sharpen: draw outlines as steps (`depth.sharpen`); None as the model's description says: yes
+            for ours, no for the authors'.
         accept_licence: accept a licence that forbids commercial use.
         spec: describes a network whose file does not describe itself.
     """
@@ -69,7 +73,13 @@ def load(
     )
     calibration = stored_calibration(found.name, found.sha256)
     return DepthEstimator(
-        opened, spec, found.name, size, sha256=found.sha256, calibration=calibration
+        opened,
+        spec,
+        found.name,
+        size,
+        sharpen=sharpen,
+        sha256=found.sha256,
+        calibration=calibration,
     )
 
 
@@ -91,6 +101,7 @@ class DepthEstimator:
         spec: how to feed and read it.
         name: of the model.
         size: network input's shorter side in [px]; None for the spec's.
+        sharpen: draw outlines as steps; None for the spec's.
         sha256: of the weights, in hex.
         calibration: of its error bars; None if there is none.
     """
@@ -102,6 +113,7 @@ class DepthEstimator:
         name: str,
         size: int | None = None,
         *,
+        sharpen: bool | None = None,
         sha256: str = "",
         calibration: Calibration | None = None,
     ) -> None:
@@ -116,14 +128,18 @@ class DepthEstimator:
             self.size = min(engine.fixed_hw)
         else:
             network_size(1, 1, spec, self.size)  # refuses what cannot work, now rather than later
+        self.sharpen = spec.sharpen if sharpen is None else sharpen
         self.sha256 = sha256
         self.calibration = calibration
         self._warned = False
 
     @property
     def source(self) -> str:
-        """Who made the maps: name and first digits of the weights' checksum."""
-        return f"{self.name}@{self.sha256[:12]}" if self.sha256 else self.name
+        """Who made the maps: name and first digits of the weights' checksum, and what is unusual."""
+        name = f"{self.name}@{self.sha256[:12]}" if self.sha256 else self.name
+        if self.sharpen == self.spec.sharpen:
+            return name
+        return f"{name} ({'sharpened' if self.sharpen else 'not sharpened'})"
 
     def infer(
         self,
@@ -147,7 +163,7 @@ class DepthEstimator:
         picture = as_picture(image)
         pixels = picture.pixels
         raw = self.predict(pixels)
-        values = to_picture_size(raw, (picture.height, picture.width))
+        values = self.enlarge(raw, (picture.height, picture.width))
         if tiles:
             values = self._with_tiles(pixels, values)
         source, spread = self.source, None
@@ -194,7 +210,7 @@ class DepthEstimator:
         maps = self.engine.run(np.concatenate([one.entry for one in group]))
         return {
             one.number: DepthMap(
-                to_picture_size(raw, one.hw), self.spec.kind, camera=one.camera, source=self.source
+                self.enlarge(raw, one.hw), self.spec.kind, camera=one.camera, source=self.source
             )
             for one, raw in zip(group, maps, strict=True)
         }
@@ -212,6 +228,10 @@ class DepthEstimator:
         result: FloatArray = self.engine.run(self._input(pixels, size))[0]
         return result
 
+    def enlarge(self, raw: FloatArray, hw: tuple[int, int]) -> FloatArray:
+        """Bring what `predict` gave to a picture's (height, width)."""
+        return enlarge(raw, hw, sharpen=self.sharpen)
+
     def _input(self, pixels: NDArray[np.uint8], size: int | None = None) -> FloatArray:
         hw = self.engine.fixed_hw or network_size(
             pixels.shape[0], pixels.shape[1], self.spec, size or self.size
@@ -220,7 +240,7 @@ class DepthEstimator:
 
     def _with_tiles(self, pixels: NDArray[np.uint8], whole: FloatArray) -> FloatArray:
         def predict(piece: NDArray[np.uint8]) -> FloatArray:
-            return to_picture_size(self.predict(piece), (piece.shape[0], piece.shape[1]))
+            return self.enlarge(self.predict(piece), (piece.shape[0], piece.shape[1]))
 
         refined = tiling.refine(pixels, whole, predict, self.size)
         # Added detail may overshoot: not below what the network can say, nor to a distance of zero.

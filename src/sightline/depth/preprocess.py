@@ -117,9 +117,9 @@ def to_picture_size(values: NDArray[Any], hw: tuple[int, int]) -> FloatArray:
     source = np.asarray(values, np.float32)
     if source.shape == tuple(hw):
         return source.copy()
-    low, high, part = _aligned(source.shape[1], hw[1])
+    low, high, part = aligned(source.shape[1], hw[1])
     wide = source[:, low] + (source[:, high] - source[:, low]) * part
-    low, high, part = _aligned(source.shape[0], hw[0])
+    low, high, part = aligned(source.shape[0], hw[0])
     step = wide[np.minimum(np.arange(len(wide)) + 1, len(wide) - 1)] - wide
     out = np.empty(hw, np.float32)
     for start in range(0, hw[0], BAND):
@@ -130,8 +130,12 @@ def to_picture_size(values: NDArray[Any], hw: tuple[int, int]) -> FloatArray:
     return out
 
 
-def _aligned(n_in: int, n_out: int) -> tuple[NDArray[np.intp], NDArray[np.intp], FloatArray]:
-    """Neighbours before and after each output sample of an axis, and the way between them."""
+def aligned(n_in: int, n_out: int) -> tuple[NDArray[np.intp], NDArray[np.intp], FloatArray]:
+    """Neighbours before and after each output sample of an axis, and the way between them.
+
+    >>> aligned(2, 3)[2]
+    array([0. , 0.5, 0. ], dtype=float32)
+    """
     ratio = (n_in - 1) / (n_out - 1) if n_out > 1 else 0.0
     position = np.minimum(np.arange(n_out) * ratio, n_in - 1)
     low = position.astype(np.intp)

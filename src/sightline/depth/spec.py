@@ -34,6 +34,8 @@ class ModelSpec:
         multiple: both sides are multiples of this (the patch size, or the encoder's stride).
         max_depth: for metric networks the distance in [m] that the last sigmoid is scaled by.
         resize: `cubic` as the authors of Depth Anything do (no antialiasing), or `area`.
+        sharpen: draw outlines as steps when the map is enlarged (`depth.sharpen`); the authors'
+            networks are left as published.
         taps: which blocks of a ViT feed the head: V2 spreads them, V1 takes the last four.
         mean: per-channel mean of RGB in 0–1.
         std: per-channel standard deviation.
@@ -45,6 +47,7 @@ class ModelSpec:
     multiple: int = 14
     max_depth: float | None = None
     resize: Literal["cubic", "area"] = "cubic"
+    sharpen: bool = False
     taps: Literal["v1", "v2"] = "v2"
     mean: tuple[float, float, float] = IMAGENET_MEAN
     std: tuple[float, float, float] = IMAGENET_STD

@@ -47,8 +47,11 @@ def write_bytes(path: str | Path, data: bytes) -> None:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write UTF-8 `text` to `path`, whole or not at all."""
-    write_bytes(path, text.encode())
+    r"""Write UTF-8 `text` to `path`, whole or not at all.
+
+    What UTF-8 has no bytes for, such as file names in other encodings, is written as `\udcff`.
+    """
+    write_bytes(path, text.encode(errors="backslashreplace"))
 
 
 def _explain(error: OSError, path: Path) -> SightlineError:

@@ -66,7 +66,9 @@ def read_bytes(path: str | Path, *, limit: int, what: str = "file") -> bytes:
     """
     with open_file(path, what=what) as file:
         size = os.fstat(file.fileno()).st_size
-        data = b"" if size > limit else file.read(limit + 1)
+        data = b"" if size > limit else file.read(size + 1)  # room for `limit` may be gigabytes
+        if len(data) > size:  # it grows
+            data += file.read(limit + 1 - len(data))
     if max(size, len(data)) > limit:
         raise InputError(
             f"is larger than the {limit / 1e6:,.0f} MB a {what} may have",

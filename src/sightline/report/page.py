@@ -35,6 +35,7 @@ _MEANING = {
 _CAMERA = {
     CameraSource.GIVEN: "given",
     CameraSource.EXIF: "from the picture's EXIF",
+    CameraSource.ESTIMATED: "from the picture's straight lines",
     CameraSource.ASSUMED: "assumed: the picture does not say",
 }
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from sightline.errors import SightlineError
 from sightline.scenes.camera import place
-from sightline.scenes.kinds import KINDS, WEIGHTS
+from sightline.scenes.kinds import KINDS, MIXED, WEIGHTS
 from sightline.scenes.render import Frame, render
 from sightline.scenes.sensor import SensorConfig, expose
 from sightline.scenes.spec import check_kinds
@@ -79,7 +79,7 @@ def make_scene(
         index: not negative.
         width: of the picture in [px].
         height: of the picture in [px].
-        kinds: what to choose from, by name and by the usual weights; None: all of `KINDS`.
+        kinds: what to choose from, by name and by the usual weights; None: those of `MIXED`.
         textures: photographs for some of the surfaces; None: every texture is computed.
         sensor: how the camera spoils the picture; None: as cameras do.
     """
@@ -94,7 +94,7 @@ def make_scene(
 
 def kind_of(seed: int, index: int, kinds: Sequence[str] | None = None) -> str:
     """Tell the kind of a scene without making it."""
-    names = tuple(KINDS) if kinds is None else check_kinds(kinds)
+    names = MIXED if kinds is None else check_kinds(kinds)
     weights = np.array([WEIGHTS[name] for name in names])
     return str(_stream(seed, index).choice(names, p=weights / weights.sum()))
 

@@ -15,10 +15,8 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from sightline.batch.outcome import explained
-from sightline.batch.workers import available_cores
-from sightline.errors import SightlineError
-from sightline.processes import Answer, run_in_processes
+from sightline.errors import SightlineError, explained
+from sightline.processes import Answer, available_cores, run_in_processes
 from sightline.scenes.make import kind_of, make_scene
 from sightline.scenes.spec import SceneSpec, claim
 from sightline.scenes.store import encode_scene, finished, write_index, write_scene

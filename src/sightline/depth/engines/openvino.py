@@ -136,8 +136,11 @@ def _compile(
         "PERFORMANCE_HINT": "LATENCY",
         "INFERENCE_PRECISION_HINT": "f32",
     }
-    if threads is not None and device == "CPU":
-        config["INFERENCE_NUM_THREADS"] = threads
+    if device == "CPU":
+        # Otherwise every process ties its threads to the first cores, and two share one.
+        config["ENABLE_CPU_PINNING"] = False
+        if threads is not None:
+            config["INFERENCE_NUM_THREADS"] = threads
     if cache_dir is not None:
         try:
             return core.compile_model(model, device, {**config, "CACHE_DIR": str(cache_dir)})

@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.batch.outcome import explained
 from sightline.depth.estimator import DepthEstimator, load
 from sightline.depth.labelling.coding import Teacher, encode
 from sightline.depth.labelling.folder import write
 from sightline.depth.labelling.options import LabelOptions
 from sightline.depth.labelling.plan import Task
-from sightline.depth.preprocess import MAX_ASPECT, to_picture_size
-from sightline.errors import InputError, SightlineError
+from sightline.depth.preprocess import MAX_ASPECT
+from sightline.errors import InputError, SightlineError, explained
 from sightline.files import remote
 from sightline.files.pictures import read_picture
 from sightline.files.reading import naming
@@ -57,7 +56,7 @@ def disparity(
         raw = (raw + _toward(flipped, estimator.spec.kind)) / np.float32(2)
     if not bool(np.isfinite(raw).all()):
         raise SightlineError(f"{estimator.name} gave no finite answer for some of its pixels")
-    return to_picture_size(raw, label_size(raw.shape, pixels.shape[:2]))
+    return estimator.enlarge(raw, label_size(raw.shape, pixels.shape[:2]))
 
 
 def label_size(network: tuple[int, ...], picture: tuple[int, ...]) -> tuple[int, int]:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import dataclass
 
-from sightline.batch.workers import available_cores
 from sightline.cluster import run_on_ray
 from sightline.depth.labelling.coding import Teacher
 from sightline.depth.labelling.folder import claim, unfinished
@@ -14,7 +13,7 @@ from sightline.depth.labelling.labeller import Labeller, open_teacher
 from sightline.depth.labelling.options import LabelOptions
 from sightline.depth.labelling.plan import Task
 from sightline.errors import SightlineError
-from sightline.processes import Answer, run_in_processes
+from sightline.processes import Answer, available_cores, run_in_processes
 from sightline.types import Kind
 from sightline.weights.store import ResolvedWeights, resolve
 

@@ -40,6 +40,7 @@ def spec_for(options: TrainOptions, max_depth: float | None = None) -> ModelSpec
         multiple=multiple,
         max_depth=max_depth,
         resize=base.resize,
+        sharpen=True,
         mean=base.mean,
         std=base.std,
     )

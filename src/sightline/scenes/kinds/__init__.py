@@ -6,7 +6,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sightline.scenes.kinds import aerial, nature, objects, people, room, street, tabletop
+from sightline.scenes.kinds import (
+    aerial,
+    nature,
+    objects,
+    people,
+    room,
+    street,
+    tabletop,
+    visitors,
+)
 from sightline.scenes.world import View, World
 
 Build = Callable[[np.random.Generator], tuple[World, View]]
@@ -20,9 +29,13 @@ KINDS: dict[str, Build] = {
     "nature": nature.build,
     "aerial": aerial.build,
     "people": people.build,
+    "visitors": visitors.build,
 }
 
-#: Share of each kind in a mixed set; they add up to one.
+#: What a set is mixed of when nobody says: all but `visitors`, which came later than the models.
+MIXED = tuple(name for name in KINDS if name != "visitors")
+
+#: Share of each kind in a mixed set; those of `MIXED` add up to one.
 WEIGHTS: dict[str, float] = {
     "room": 0.34,
     "tabletop": 0.14,
@@ -31,4 +44,5 @@ WEIGHTS: dict[str, float] = {
     "nature": 0.10,
     "aerial": 0.05,
     "people": 0.07,
+    "visitors": 0.30,
 }

@@ -1,0 +1,282 @@
+"""Making videos side by side with the released generator's method: the same run, interleaved.
+
+    python benchmarks/physics.py [--rounds 5] [--write docs/speed-physics.md]
+
+The method of the reference is written out here: for every video a Box2D world with 320 sub-steps
+(`Box2D` of PyPI), then a disc over whole frames of 128 px in NumPy; with storage, an mp4 by FFmpeg's
+defaults for each into HDF5. Ours makes the same kind of samples through the package's front door. What
+is printed:
+
+* simulate and render, one core: ratio of the times for a video;
+* the same with storage: mp4 in HDF5 (theirs) against the lossless `.slv` (ours), and our own `.h5`;
+* two workers against one, processes started anew each time;
+* parsing and all laws: videos per second.
+
+Ratios are medians over rounds of times taken right after each other, so that a busy machine slows both;
+the load of the machine is printed, and a figure taken at a load above one should not be quoted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import platform
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+SCENARIOS = ("uniform", "collision", "parabola")
+SIZE = 128
+FRAMES, STRIDE, SUB_STEP = 32, 10, 0.01
+COLOURS = np.array([(255, 0, 0), (0, 0, 255)])
+
+
+def reference_motion(radii, starts, velocities, gravity: float) -> np.ndarray:
+    """Step a Box2D world and return (32, balls, 2) positions."""
+    from Box2D import b2World
+
+    world = b2World(gravity=(0, gravity), doSleep=False)
+    balls = []
+    for radius, start, velocity in zip(radii, starts, velocities, strict=True):
+        place, speed = tuple(map(float, start)), tuple(map(float, velocity))
+        ball = world.CreateDynamicBody(position=place, linearVelocity=speed)
+        ball.CreateCircleFixture(radius=float(radius), density=1, restitution=1.0)
+        balls.append(ball)
+    states = []
+    for step in range(FRAMES * STRIDE):
+        world.Step(SUB_STEP, 15, 20)
+        if step % STRIDE == 0:
+            states.append([np.array(ball.position) for ball in balls])
+    return np.array(states)
+
+
+def reference_frames(positions, radii) -> np.ndarray:
+    """Draw soft discs over whole frames: (32, 128, 128, 3) uint8."""
+    x, y = np.meshgrid(np.linspace(0, 1, SIZE), np.linspace(0, 1, SIZE))
+    frames = np.ones((len(positions), SIZE, SIZE, 3), np.uint8) * 255
+    for ball, radius in enumerate(radii):
+        right = x - positions[:, ball, 0, None, None] / 10
+        up = y - positions[:, ball, 1, None, None] / 10
+        square = (radius / 10) ** 2
+        mask = np.clip((square - (right**2 + up**2)) / (square * 0.03), 0, 1)[..., None]
+        frames = (1 - mask) * frames + mask * COLOURS[ball]
+    return frames.astype(np.uint8)[:, ::-1]
+
+
+def reference_videos(scenario: str, samples) -> list[np.ndarray]:
+    """Make the videos of samples as the released generator does."""
+    gravity = -2.5 if scenario == "parabola" else 0.0
+    videos = []
+    for motion in samples:
+        start = motion.positions[0], motion.velocities[0]
+        positions = reference_motion(motion.sizes, *start, gravity)
+        videos.append(reference_frames(positions, motion.sizes))
+    return videos
+
+
+def reference_mp4(frames: np.ndarray) -> np.ndarray:
+    """Encode a video with FFmpeg's defaults, as imageio does."""
+    import av
+
+    buffer = io.BytesIO()
+    with av.open(buffer, "w", format="mp4") as container:
+        stream = container.add_stream("libx264", rate=10)
+        stream.width = stream.height = SIZE
+        stream.pix_fmt = "yuv420p"
+        stream.codec_context.thread_count = 1
+        for frame in frames:
+            picture = av.VideoFrame.from_ndarray(np.ascontiguousarray(frame), format="rgb24")
+            container.mux(stream.encode(picture))
+        container.mux(stream.encode(None))
+    return np.frombuffer(buffer.getvalue(), np.uint8)
+
+
+def reference_file(scenario: str, samples, path: Path) -> None:
+    """Make videos and store them as one shard of the reference."""
+    import h5py
+
+    videos = reference_videos(scenario, samples)
+    with h5py.File(path, "w") as file:
+        file["position_streams"] = samples.positions
+        file["init_streams"] = samples.init
+        streams = file.create_dataset(
+            "video_streams", (len(videos),), h5py.vlen_dtype(np.dtype("uint8"))
+        )
+        for index, frames in enumerate(videos):
+            streams[index] = reference_mp4(frames)
+
+
+def our_videos(scenario: str, count: int) -> None:
+    """Simulate and render; each video is whole in memory before the next."""
+    from sightline.physics.render import Canvas
+    from sightline.physics.worlds.make import sample
+
+    samples = sample(scenario, count, mode="exact")
+    canvas = Canvas(SIZE)
+    for index in range(count):
+        canvas.paint(samples[index])
+
+
+def our_file(scenario: str, count: int, path: Path, workers: int = 1) -> None:
+    """Simulate, render and store."""
+    from sightline.physics.data.make import make_dataset
+    from sightline.physics.data.spec import DataSpec
+
+    video = "runs" if path.suffix == ".slv" else "standard"
+    spec = DataSpec(scenario, count, size=SIZE, video=video)
+    for _ in make_dataset(spec, path, workers=workers, force=True):
+        pass
+
+
+def interleaved(
+    contenders: dict[str, Callable[[], object]], rounds: int, warm_up: int = 1
+) -> dict[str, list[float]]:
+    """Time each contender once per round, in turn; rounds to warm up do not count."""
+    times: dict[str, list[float]] = {name: [] for name in contenders}
+    for number in range(warm_up + rounds):
+        for name, run in contenders.items():
+            start = time.perf_counter()
+            run()
+            if number >= warm_up:
+                times[name].append(time.perf_counter() - start)
+    return times
+
+
+def against_reference(
+    scenario: str, scratch: Path, rounds: int, few: int, many: int
+) -> dict[str, float]:
+    """Return seconds for a video, and ratios to the reference, of making and of storing."""
+    from sightline.physics.worlds.make import sample
+
+    samples = sample(scenario, few)
+    theirs, ours, mp4s = scratch / "theirs.h5", scratch / "ours.slv", scratch / "ours.h5"
+    times = interleaved(
+        {
+            "reference": lambda: reference_videos(scenario, samples),
+            "ours": lambda: our_videos(scenario, many),
+            "reference stored": lambda: reference_file(scenario, samples, theirs),
+            "ours stored": lambda: our_file(scenario, many, ours),
+            "ours as mp4": lambda: our_file(scenario, few, mp4s),
+        },
+        rounds,
+    )
+    counts = {"ours": many, "ours stored": many}
+    each = {name: [t / counts.get(name, few) for t in taken] for name, taken in times.items()}
+
+    def ratio(peer: str, name: str) -> float:
+        return statistics.median(a / b for a, b in zip(each[peer], each[name], strict=True))
+
+    return {
+        **{name: statistics.median(taken) for name, taken in each.items()},
+        "made": ratio("reference", "ours"),
+        "stored": ratio("reference stored", "ours stored"),
+        "mp4": ratio("reference stored", "ours as mp4"),
+    }
+
+
+def two_workers(scratch: Path, rounds: int, count: int) -> dict[str, float]:
+    """Return how much faster two processes are than one, their start included."""
+    files = {"slv": (scratch / "workers.slv", count), "h5": (scratch / "workers.h5", count // 50)}
+    found = {}
+    for name, (path, videos) in files.items():
+        times = interleaved(
+            {
+                "one": lambda path=path, n=videos: our_file("uniform", n, path, 1),
+                "two": lambda path=path, n=videos: our_file("uniform", n, path, 2),
+            },
+            rounds,
+            warm_up=0,
+        )
+        path.unlink()
+        pairs = zip(times["one"], times["two"], strict=True)
+        found[name] = statistics.median(a / b for a, b in pairs)
+    return found
+
+
+def judged_per_second(rounds: int, count: int) -> float:
+    """Return how many videos a second are parsed and judged by all laws."""
+    from sightline.physics.laws import check_laws
+    from sightline.physics.parse import parse, prior_of
+    from sightline.physics.render import render_samples
+    from sightline.physics.worlds.make import sample
+
+    work = []
+    for scenario in SCENARIOS:
+        samples = sample(scenario, count // len(SCENARIOS))
+        videos = render_samples(samples, SIZE)
+        work += [(scenario, samples[index], video) for index, video in enumerate(videos)]
+
+    def run() -> None:
+        for scenario, motion, frames in work:
+            check_laws(parse(frames, prior=prior_of(motion)), motion, scenario)
+
+    times = interleaved({"laws": run}, rounds)["laws"]
+    return len(work) / statistics.median(times)
+
+
+def table(found: dict[str, dict[str, float]], workers: dict[str, float], laws: float) -> str:
+    """Format the findings as Markdown."""
+    from importlib.metadata import version
+
+    versions = ", ".join(f"{name} {version(name)}" for name in ("Box2D", "numpy", "numba", "h5py"))
+    load = os.getloadavg()[0]
+    rows = ["| | aim | " + " | ".join(found) + " |", "|---|---|" + "---|" * len(found)]
+
+    def row(label: str, aim: str, form: Callable[[dict[str, float]], str]) -> None:
+        rows.append(f"| {label} | {aim} | " + " | ".join(form(f) for f in found.values()) + " |")
+
+    row("simulate and render", "≥ 200×", lambda f: f"{f['made']:.0f}×")
+    row("… one video, reference", "", lambda f: f"{f['reference'] * 1e3:.1f} ms")
+    row("… one video, ours", "", lambda f: f"{f['ours'] * 1e6:.0f} µs")
+    row("and store without loss (.slv)", "≥ 80×", lambda f: f"{f['stored']:.0f}×")
+    row("… one video, reference", "", lambda f: f"{f['reference stored'] * 1e3:.1f} ms")
+    row("… one video, ours", "", lambda f: f"{f['ours stored'] * 1e6:.0f} µs")
+    row("and store as mp4 (.h5)", "", lambda f: f"{f['mp4']:.1f}×")
+    return "\n".join(
+        [
+            f"32 frames of {SIZE} px, speed over the released generator's method, one core; {versions}"
+            f", {platform.machine()}, {os.cpu_count()} cores, load {load:.1f}.",
+            "",
+            *rows,
+            "",
+            f"Two workers over one (aim ≥ 1.8×): {workers['slv']:.2f}× for .slv, "
+            f"{workers['h5']:.2f}× for .h5.",
+            f"Parsing and all laws, one core (aim ≥ 400): {laws:.0f} videos/s.",
+        ]
+    )
+
+
+def main() -> None:
+    """Measure, print the table, and write it if asked."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--few", type=int, default=20, help="videos of the slow ones in a round")
+    parser.add_argument("--many", type=int, default=2000, help="videos of the fast ones in a round")
+    parser.add_argument("--shared", type=int, default=200_000, help="videos for two workers")
+    parser.add_argument("--write", type=Path, help="Markdown file to write the table to")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = Path(folder)
+        found = {
+            scenario: against_reference(
+                scenario, scratch, options.rounds, options.few, options.many
+            )
+            for scenario in SCENARIOS
+        }
+        workers = two_workers(scratch, min(options.rounds, 2), options.shared)
+    laws = judged_per_second(options.rounds, 300)
+    text = table(found, workers, laws) + "\n"
+    print(text, end="")
+    if options.write:
+        from sightline.files.atomic import write_text
+
+        write_text(options.write, text)
+
+
+if __name__ == "__main__":
+    main()

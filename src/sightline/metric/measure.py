@@ -1,0 +1,164 @@
+"""Measurements in a map of metres: where a pixel is, how far two are apart, with ±."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from sightline.errors import InputError
+from sightline.metric.head.clues import Doubles
+from sightline.metric.head.fit import MetricFit
+from sightline.metric.yardsticks.known import POINTING, rays_at, window
+from sightline.types import Camera, DepthMap, Kind
+
+#: Varied measurements whose spread is the error bar.
+DRAWS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A measured number and its standard deviation.
+
+    Attributes:
+        value: in [m], or in degrees for angles.
+        sigma: one standard deviation, in the same unit.
+    """
+
+    value: float
+    sigma: float
+
+    def __str__(self) -> str:
+        digits = 2 if self.sigma <= 0 else min(4, max(0, 1 - math.floor(math.log10(self.sigma))))
+        value = round(self.value, digits) + 0.0  # no minus before a zero
+        return f"{value:.{digits}f} ± {self.sigma:.{digits}f}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measurement:
+    """Two pixels in space.
+
+    Attributes:
+        distance: between them, in [m].
+        depths: of both along the optical axis, in [m].
+        ranges: of both from the camera, in [m].
+        across: (3,) how far the second is to the right, down and farther, in [m].
+        elevation: angle of the line to the horizontal plane of the camera, in [degrees].
+        angle: between both as seen from the camera, in [degrees].
+    """
+
+    distance: Value
+    depths: tuple[Value, Value]
+    ranges: tuple[Value, Value]
+    across: tuple[Value, Value, Value]
+    elevation: Value
+    angle: Value
+
+
+def measure_between(
+    depth: DepthMap,
+    start: tuple[float, ...],
+    end: tuple[float, ...],
+    *,
+    fit: MetricFit | None = None,
+    focal_sigma: float = 0.0,
+) -> Measurement:
+    """Measure from one pixel (x, y) to another.
+
+    Errors: all depths of a picture are too large or too small together (its scale), each pixel has an
+    error of its own, somebody points at it, and the lens is known so well. With the fit that made the
+    metres, scale and lens go together as they do there: a length that was given is known as well
+    as it was given, whatever the lens. Without it, the part that both ends share is taken to be
+    the smaller of their two sigmas, and the lens to be independent.
+
+    Args:
+        depth: metric depth with its camera.
+        start: pixel (x, y).
+        end: pixel (x, y).
+        fit: that made the map, if it is known.
+        focal_sigma: relative standard deviation of the focal length, without a fit.
+    """
+    if depth.kind is not Kind.METRIC_DEPTH or depth.camera is None:
+        raise InputError("only a map of metres with its camera can be measured in")
+    places = np.array([start, end], np.float64)
+    looked = [_look(depth, x, y) for x, y in places]
+    if np.array_equal(places[0], places[1]):
+        raise InputError("both ends are the same pixel")
+    z = np.array([value for value, _ in looked])
+    share = np.array([sigma / value for value, sigma in looked])
+    rng = np.random.default_rng(0)
+    logs, focal = (
+        _varied_alone(share, focal_sigma, rng) if fit is None else _varied(z, share, fit, rng)
+    )
+    pixels = places + POINTING * rng.standard_normal((len(logs), 2, 2))
+    varied = _facts(_points(depth.camera, pixels, z * np.exp(logs), focal))
+    facts = _facts(_points(depth.camera, places[None], z[None], np.ones(1)))
+    values = {name: Value(float(facts[name][0]), float(_spread(varied[name]))) for name in facts}
+    return Measurement(
+        values["distance"],
+        (values["depth0"], values["depth1"]),
+        (values["range0"], values["range1"]),
+        (values["right"], values["down"], values["farther"]),
+        values["elevation"],
+        values["angle"],
+    )
+
+
+def _varied_alone(
+    share: Doubles, focal_sigma: float, rng: np.random.Generator
+) -> tuple[Doubles, Doubles]:
+    """Return (B, 2) changes of ln(depth) and (B,) factors of the focal length, from sigma alone."""
+    common = float(share.min())
+    own = np.sqrt(np.maximum(share**2 - common**2, 0))
+    logs = common * rng.standard_normal((DRAWS, 1)) + own * rng.standard_normal((DRAWS, 2))
+    return logs, np.exp(focal_sigma * rng.standard_normal(DRAWS))
+
+
+def _varied(
+    z: Doubles, share: Doubles, fit: MetricFit, rng: np.random.Generator
+) -> tuple[Doubles, Doubles]:
+    """Return the same from the variants of the fit, and what is left of sigma to each pixel alone."""
+    disparity = (1 / z - fit.shift) / fit.scale
+    logs, focal = fit.varied(disparity)
+    repeats = -(-DRAWS // len(logs))
+    own = np.sqrt(np.maximum(share**2 - fit.relative_sigma(disparity) ** 2, 0))
+    logs = np.repeat(logs, repeats, axis=0)
+    return logs + own * rng.standard_normal(logs.shape), np.repeat(focal, repeats)
+
+
+def _look(depth: DepthMap, x: float, y: float) -> tuple[float, float]:
+    """Return depth and its sigma at a pixel, medians of a small window."""
+    pixels = window(depth, x, y)
+    value = float(np.median(depth.values[pixels]))
+    return value, 0.0 if depth.sigma is None else float(np.median(depth.sigma[pixels]))
+
+
+def _points(camera: Camera, pixels: Doubles, depths: Doubles, focal: Doubles) -> Doubles:
+    """(B, 2, 2) pixels and (B, 2) depths → (B, 2, 3) points in [m]."""
+    rays = np.ones((*pixels.shape[:2], 3))
+    rays[..., :2] = rays_at(camera, pixels) / focal[:, None, None]
+    return np.asarray(rays * depths[..., None])
+
+
+def _facts(points: Doubles) -> dict[str, Doubles]:
+    way = points[:, 1] - points[:, 0]
+    ranges = np.linalg.norm(points, axis=-1)
+    cosine = (points[:, 0] * points[:, 1]).sum(axis=-1) / (ranges[:, 0] * ranges[:, 1])
+    return {
+        "distance": np.linalg.norm(way, axis=-1),
+        "depth0": points[:, 0, 2],
+        "depth1": points[:, 1, 2],
+        "range0": ranges[:, 0],
+        "range1": ranges[:, 1],
+        "right": way[:, 0],
+        "down": way[:, 1],
+        "farther": way[:, 2],
+        "elevation": np.degrees(np.arctan2(-way[:, 1], np.hypot(way[:, 0], way[:, 2]))),
+        "angle": np.degrees(np.arccos(np.clip(cosine, -1, 1))),
+    }
+
+
+def _spread(values: Doubles) -> float:
+    low, high = np.quantile(values, [0.16, 0.84])
+    return float(high - low) / 2

@@ -1,0 +1,160 @@
+"""Paint with any inpainting pipeline of diffusers: a hub id, or a local folder laid out as on the hub.
+
+Default is Stable Diffusion 2 inpainting, the paper's, under the name it has had since the original was
+taken down in 2025; SDXL inpainting works alike. Nothing is downloaded by itself: `load_painter` says
+what to fetch. torch and diffusers come with `sightline[paint]`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from sightline.errors import InputError
+from sightline.metric.painters.strips import SHORT_SIDE, working_size
+from sightline.types import BoolArray
+
+#: The paper's painter, and one that its Table 6 compares.
+DEFAULT = "sd2-community/stable-diffusion-2-inpainting"
+SDXL = "diffusers/stable-diffusion-xl-1.0-inpainting-0.1"
+
+#: Weight of the prompt (classifier-free guidance), as in the authors' code.
+GUIDANCE = 20.0
+
+
+class DiffusionPainter:
+    """An inpainting pipeline.
+
+    Args:
+        pipeline: of diffusers, with the call of its inpainting pipelines.
+        source: its name, for the record.
+        guidance: weight of the prompt.
+        steps: of denoising; None for the pipeline's own.
+        short_side: of what the painter sees, in [px].
+    """
+
+    def __init__(
+        self,
+        pipeline: Any,
+        source: str,
+        *,
+        guidance: float = GUIDANCE,
+        steps: int | None = None,
+        short_side: int = SHORT_SIDE,
+    ) -> None:
+        self.source = source
+        self._pipeline = pipeline
+        self._guidance = guidance
+        self._steps = steps
+        self._short_side = short_side
+
+    def paint(
+        self,
+        pixels: NDArray[np.uint8],
+        masks: Sequence[BoolArray],
+        prompts: Sequence[str],
+        seeds: Sequence[int],
+    ) -> list[NDArray[np.uint8]]:
+        """Paint all at once; see `Painter`."""
+        import torch
+        from PIL import Image
+
+        if not len(masks) == len(prompts) == len(seeds):
+            raise InputError(f"{len(masks)} masks, {len(prompts)} prompts, {len(seeds)} seeds")
+        height, width = pixels.shape[:2]
+        tall, wide = working_size(height, width, self._short_side)
+        shrinks = cv2.INTER_AREA if tall < height else cv2.INTER_CUBIC
+        picture = Image.fromarray(cv2.resize(pixels, (wide, tall), interpolation=shrinks))
+        stencils = [
+            Image.fromarray(
+                cv2.resize(
+                    mask.astype(np.uint8) * 255, (wide, tall), interpolation=cv2.INTER_NEAREST
+                )
+            )
+            for mask in masks
+        ]
+        extra = {} if self._steps is None else {"num_inference_steps": self._steps}
+        with _quiet():
+            result = self._pipeline(
+                prompt=list(prompts),
+                image=[picture] * len(masks),
+                mask_image=stencils,
+                height=tall,
+                width=wide,
+                guidance_scale=self._guidance,
+                generator=[torch.Generator("cpu").manual_seed(int(seed)) for seed in seeds],
+                **extra,
+            )
+        return [_back(np.asarray(image.convert("RGB")), height, width) for image in result.images]
+
+
+def _back(painted: NDArray[np.uint8], height: int, width: int) -> NDArray[np.uint8]:
+    return np.asarray(
+        cv2.resize(painted, (width, height), interpolation=cv2.INTER_LINEAR), np.uint8
+    )
+
+
+def load_painter(
+    name: str = DEFAULT,
+    *,
+    device: str | None = None,
+    guidance: float = GUIDANCE,
+    steps: int | None = None,
+    short_side: int = SHORT_SIDE,
+) -> DiffusionPainter:
+    """Load a painter that is on this machine: a folder, or a hub id in the hub's cache.
+
+    Args:
+        name: of the hub, or a folder laid out as there.
+        device: cpu, cuda or mps; default: the best one here.
+        guidance: weight of the prompt.
+        steps: of denoising; None for the pipeline's own.
+        short_side: of what the painter sees, in [px].
+    """
+    try:
+        with _quiet():
+            import torch
+            from diffusers import AutoPipelineForInpainting
+    except ImportError as error:
+        raise InputError(
+            "painting people needs diffusers and torch", remedy="pip install 'sightline[paint]'"
+        ) from error
+    from sightline.depth.engines.torch import pick_device
+
+    place = pick_device(device)
+    dtype = torch.float16 if place.type == "cuda" else torch.float32
+    try:
+        with _quiet():
+            pipeline = AutoPipelineForInpainting.from_pretrained(
+                name, torch_dtype=dtype, local_files_only=True, safety_checker=None
+            )
+    except (OSError, ValueError, KeyError) as error:
+        what = "folder" if Path(name).is_dir() else "model in the hub's cache"
+        raise InputError(
+            f"{name}: no inpainting {what} that can be loaded ({_first_line(error)})",
+            remedy=f"fetch it with: hf download {name if '/' in name else DEFAULT}; "
+            "or use another yardstick: people in the picture, --length, --depth-at, --camera-height",
+        ) from error
+    pipeline.set_progress_bar_config(disable=True)
+    return DiffusionPainter(
+        pipeline.to(place), name, guidance=guidance, steps=steps, short_side=short_side
+    )
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the libraries' talk of what they will deprecate from our users."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:120]

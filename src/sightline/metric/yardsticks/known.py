@@ -1,0 +1,165 @@
+"""What the user knows: a length between two pixels, depth at pixels, the size of an object in a box."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sightline.errors import InputError
+from sightline.metric.head.clues import READING, DepthClue, Doubles, LengthClue, condense
+from sightline.metric.yardsticks.words import Length
+from sightline.types import Camera, DepthMap
+
+#: Standard deviation of where somebody points, in [px].
+POINTING = 1.5
+#: Half the side of the window that a pixel's disparity is the median of, in [px].
+WINDOW = 2
+#: So many known depths are a clue each; more are taken together by distance.
+FEW = 12
+
+
+def length_clue(
+    relative: DepthMap, camera: Camera, ends: tuple[float, ...], length: Length
+) -> LengthClue:
+    """Return the clue of a known length between two pixels (x, y, x, y)."""
+    x0, y0, x1, y1 = ends
+    name = f"length {x0:g},{y0:g} to {x1:g},{y1:g} = {length.metres:g} m"
+    apart = math.hypot(x1 - x0, y1 - y0)
+    if apart < 2 * POINTING:
+        raise InputError(
+            f"{name}: its ends are {apart:.1f} pixels apart", remedy="give a longer one"
+        )
+    rays = rays_at(camera, np.array([[x0, y0], [x1, y1]]))
+    values = np.array([read(relative, x0, y0, name), read(relative, x1, y1, name)])
+    sigma = math.hypot(length.share, 1.41 * POINTING / apart, READING)
+    return LengthClue(name, rays, values, length.metres, sigma)
+
+
+def depth_clue(relative: DepthMap, place: tuple[float, ...], depth: Length) -> DepthClue:
+    """Return the clue of a known depth, along the optical axis, at the pixel (x, y)."""
+    x, y = place
+    name = f"depth at {x:g},{y:g} = {depth.metres:g} m"
+    value = read(relative, x, y, name)
+    sigma = math.hypot(depth.share, READING)
+    return DepthClue(name, "point", np.array([value]), np.array([depth.metres]), sigma)
+
+
+def sparse_clues(relative: DepthMap, measured: DepthMap, share: float = 0.02) -> list[DepthClue]:
+    """Return clues of a sparse or dense map of measured depth, one per range of distances.
+
+    Pixels of one distance err together, so a map of a thousand points is not a thousand clues: it is
+    cut by depth into up to eight groups.
+
+    Args:
+        relative: the picture's relative disparity.
+        measured: metric depth of the same size, valid where something was measured.
+        share: relative error of the sensor.
+    """
+    if measured.values.shape != relative.values.shape:
+        raise InputError(
+            f"measured depth is {measured.width}×{measured.height}, "
+            f"the picture {relative.width}×{relative.height}"
+        )
+    metres = measured.to_metric_depth()
+    both = metres.valid & relative.valid
+    if not both.any():
+        raise InputError("measured depth and picture share no known pixel")
+    depth = metres.values[both].astype(np.float64)
+    return _by_distance(relative.values[both].astype(np.float64), depth, share)
+
+
+def point_clues(
+    relative: DepthMap, points: Sequence[tuple[tuple[float, ...], Length]]
+) -> list[DepthClue]:
+    """Return the clues of known depths at pixels: one each, or of many one per range of distances."""
+    if len(points) <= FEW:
+        return [depth_clue(relative, *one) for one in points]
+    values = [read(relative, x, y, f"depth at {x:g},{y:g}") for (x, y), _ in points]
+    depth = np.array([length.metres for _, length in points])
+    share = float(np.median([length.share for _, length in points]))
+    return _by_distance(np.array(values), depth, share)
+
+
+def _by_distance(values: Doubles, depth: Doubles, share: float) -> list[DepthClue]:
+    order = np.argsort(depth, kind="stable")
+    groups = np.array_split(order, min(8, max(1, len(order) // 8)))
+    return [
+        DepthClue(
+            f"measured depth {depth[group].min():.2f} to {depth[group].max():.2f} m",
+            "point",
+            *condense(values[group], depth[group]),
+            math.hypot(share, READING),
+        )
+        for group in groups
+    ]
+
+
+def object_clue(
+    relative: DepthMap, camera: Camera, box: tuple[float, ...], size: Length
+) -> DepthClue:
+    """Return the clue of a thing of known height that fills a box (left, top, right, bottom).
+
+    It is taken to stand upright and face the camera: its distance is focal · size / height in pixels.
+    """
+    left, top, right, bottom = box
+    name = f"box {left:g},{top:g},{right:g},{bottom:g} = {size.metres:g} m high"
+    if right - left < 2 or bottom - top < 2:
+        raise InputError(f"{name}: a box needs left < right and top < bottom, 2 pixels at least")
+    for x, y in ((left, top), (right, bottom)):
+        read(relative, x, y, name)
+    depth = camera.K[1, 1] * size.metres / (bottom - top)
+    # The middle of the box: its rim shows what is behind.
+    rows = slice(round(top + 0.3 * (bottom - top)), round(bottom - 0.3 * (bottom - top)) + 1)
+    columns = slice(round(left + 0.3 * (right - left)), round(right - 0.3 * (right - left)) + 1)
+    inside = relative.valid[rows, columns]
+    if not inside.any():
+        raise InputError(f"{name}: nothing is known of depth there")
+    values = relative.values[rows, columns][inside].astype(np.float64)
+    sigma = math.hypot(size.share, 2 * POINTING / (bottom - top), READING)
+    depths = np.full(len(values), depth)
+    return DepthClue(name, "object", *condense(values, depths), sigma, focal_power=1.0)
+
+
+def read(relative: DepthMap, x: float, y: float, name: str) -> float:
+    """Return the relative disparity at a pixel: the median of a small window."""
+    return float(np.median(around(relative, x, y, name)))
+
+
+def around(
+    depth: DepthMap, x: float, y: float, name: str = "", reach: int = WINDOW
+) -> NDArray[np.float32]:
+    """Return the known values of a map in the window around a pixel; there is at least one."""
+    return np.asarray(depth.values[window(depth, x, y, name, reach)])
+
+
+def window(
+    depth: DepthMap, x: float, y: float, name: str = "", reach: int = WINDOW
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return rows and columns of the pixels around a pixel that something is known of.
+
+    Args:
+        depth: any map.
+        x: column; the leftmost is 0.
+        y: row; the topmost is 0.
+        name: of what is read, for messages.
+        reach: how far the window goes to each side, in [px].
+    """
+    of = f"{name}: " if name else ""
+    column, row = round(x), round(y)
+    if not (0 <= column < depth.width and 0 <= row < depth.height):
+        raise InputError(f"{of}{x:g},{y:g} is outside the picture of {depth.width}×{depth.height}")
+    top, left = max(row - reach, 0), max(column - reach, 0)
+    rows, columns = np.nonzero(depth.valid[top : row + reach + 1, left : column + reach + 1])
+    if not len(rows):
+        raise InputError(f"{of}nothing is known of depth at {x:g},{y:g}")
+    return rows + top, columns + left
+
+
+def rays_at(camera: Camera, pixels: NDArray[np.float64]) -> Doubles:
+    """(N, 2) pixels → (N, 2) x and y of their rays at depth 1."""
+    centre = camera.K[:2, 2]
+    focal = np.array([camera.K[0, 0], camera.K[1, 1]])
+    return np.asarray((pixels - centre) / focal)

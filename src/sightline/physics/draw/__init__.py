@@ -1,0 +1,1 @@
+"""Compiled loops that put bodies into pictures."""

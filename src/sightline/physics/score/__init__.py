@@ -1,0 +1,1 @@
+"""Score videos of any model against the laws: match, parse, judge, compare with yardsticks, report."""

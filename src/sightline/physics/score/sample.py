@@ -1,0 +1,295 @@
+"""One video: parse it, ask the laws, and keep what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from sightline.errors import InputError
+from sightline.physics.laws import (
+    LAWS,
+    Verdict,
+    Violation,
+    check_laws,
+    is_abnormal,
+    reference_figures,
+)
+from sightline.physics.laws.evidence import GRAVITIES
+from sightline.physics.parse import Tracks, parse, parse_reference, prior_of
+from sightline.physics.pictures.psnr_ssim import psnr, ssim
+from sightline.physics.pictures.values import NotAvailable
+from sightline.physics.probes.parts import Probe
+from sightline.physics.score.attributes import kept_attributes
+from sightline.physics.types import BLUE, RED, Frames, Motion
+
+#: Laws that hold in any world: what a probe with walls or gates is asked.
+ANYWHERE = ("velocity_paper", "position", "radius", "presence", "colour", "shape")
+
+Picture = Literal["psnr", "ssim", "lpips"]
+
+
+@dataclass(frozen=True, slots=True)
+class SampleScore:
+    """What is known of one video after scoring.
+
+    Attributes:
+        name: of the video.
+        index: of its sample in the data set.
+        bucket: `in`, `r_out`, `v_out`, `rv_out`, `zero_speed`, or the probe's `test`.
+        init: parameters of the sample.
+        values: figure of each law, None where it says nothing.
+        intervals: 95 % confidence intervals of some.
+        violations: of the laws.
+        abnormal: whether the rules of `laws.abnormal` call it that; None where they do not apply.
+        reasons: why.
+        reference: the released evaluator's figures; None for what it leaves out or does not know.
+        pictures: PSNR, SSIM, LPIPS where asked for.
+        coverage: share of bodies and frames that the parser measured.
+        note: what was unusual, such as fewer frames than the truth has; or empty.
+        template: of a combinatorial world, such as `10003`; else empty.
+        kept: of a conflict probe: which of its two attributes the video keeps; else empty.
+    """
+
+    name: str
+    index: int
+    bucket: str
+    init: tuple[float, ...]
+    values: dict[str, float | None]
+    intervals: dict[str, tuple[float, float]]
+    violations: tuple[Violation, ...]
+    abnormal: bool | None
+    reasons: tuple[str, ...]
+    reference: dict[str, float | None] | None
+    pictures: Mapping[str, float | NotAvailable] = field(default_factory=dict)
+    coverage: float = 1.0
+    note: str = ""
+    template: str = ""
+    kept: dict[str, bool] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What a video is compared with.
+
+    Attributes:
+        index: of the sample.
+        bucket: it belongs to.
+        init: its parameters.
+        motion: what should happen.
+        scenario: which laws hold.
+        condition: frames that the model was given.
+        conflict: the probe that it is a test of, if it is one of attributes.
+    """
+
+    index: int
+    bucket: str
+    init: tuple[float, ...]
+    motion: Motion
+    scenario: str
+    condition: int
+    conflict: Probe | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SceneCase:
+    """Which sample of a combinatorial data set a video belongs to.
+
+    Attributes:
+        index: of the sample.
+        bucket: `in_template` or `held_out`.
+        template: its id.
+        condition: frames that the model was given.
+    """
+
+    index: int
+    bucket: str
+    template: str
+    condition: int
+
+
+def score_video(
+    name: str,
+    frames: Frames,
+    case: Case,
+    truth: Frames | None = None,
+    pictures: tuple[Picture, ...] = (),
+) -> SampleScore:
+    """Parse a video and ask every law that applies.
+
+    Args:
+        name: of the video.
+        frames: (T, H, W, 3) uint8 RGB, as many frames as the truth or fewer; see `fitted`.
+        case: what it is compared with.
+        truth: the true video, for picture metrics.
+        pictures: metrics to compute.
+    """
+    frames, motion, note = fitted(frames, case)
+    tracks = parse(frames, frame_time=motion.frame_time, prior=prior_of(motion))
+    known = case.scenario in GRAVITIES
+    scenario = case.scenario if known else "uniform"
+    laws = LAWS if known else tuple(law for law in LAWS if law.name in ANYWHERE)
+    scores = check_laws(tracks, motion, scenario, laws=laws, first=case.condition)
+    verdict = is_abnormal(tracks, scenario) if known else None
+    return SampleScore(
+        name,
+        case.index,
+        case.bucket,
+        case.init,
+        scores.values,
+        scores.intervals,
+        scores.violations,
+        None if verdict is None else verdict.abnormal,
+        _reasons(verdict),
+        _reference(frames, motion, case.scenario) if known else None,
+        _pictures(frames, truth, pictures),
+        scores.coverage,
+        note,
+        kept=_kept(tracks, motion, case),
+    )
+
+
+def score_scene(
+    name: str, frames: Frames, truth: Frames, case: SceneCase, pictures: tuple[Picture, ...]
+) -> SampleScore:
+    """Compare a video of a combinatorial world with the true one, as pictures: no law is parsed there.
+
+    Args:
+        name: of the video.
+        frames: (T, H, W, 3) uint8 RGB.
+        truth: the true video.
+        case: where it belongs.
+        pictures: metrics to compute.
+    """
+    count = common_frames(frames, len(truth), case.condition)
+    note = "" if count == len(frames) == len(truth) else f"{count} frames compared"
+    found = _pictures(frames[:count], truth, pictures)
+    return SampleScore(
+        *(name, case.index, case.bucket, (), {}, {}, (), None, (), None, found),
+        note=note,
+        template=case.template,
+    )
+
+
+def fitted(frames: Frames, case: Case) -> tuple[Frames, Motion, str]:
+    """Cut video and truth to the frames that both have.
+
+    A video may be shorter: the reference compares 31 of 32 frames where an autoencoder drops one. It
+    must show at least two frames after the condition.
+
+    Returns:
+        Frames, motion of as many frames, and a note when something was cut.
+    """
+    wanted, given = len(case.motion.positions), len(frames)
+    count = common_frames(frames, wanted, case.condition)
+    note = "" if wanted == given else f"{given} frames, {wanted} in the truth: {count} compared"
+    motion = case.motion
+    if count < wanted:
+        motion = replace(
+            motion, positions=motion.positions[:count], velocities=motion.velocities[:count]
+        )
+    return frames[:count], motion, note
+
+
+def check_square(frames: Frames) -> None:
+    """Refuse a video whose pictures are not those of the square world."""
+    if frames.ndim != 4 or frames.shape[1] != frames.shape[2]:
+        raise InputError(
+            f"frames of {frames.shape[2]}×{frames.shape[1]} pixels are not square",
+            remedy="crop or pad them to the square world, or choose --panel",
+        )
+
+
+def common_frames(frames: Frames, wanted: int, condition: int) -> int:
+    """Return how many frames a video and its truth share; refuse what cannot be compared."""
+    check_square(frames)
+    count = min(wanted, len(frames))
+    if count < condition + 2:
+        raise InputError(
+            f"{len(frames)} frames are too few after {condition} condition frames",
+            remedy=f"give at least {condition + 2}",
+        )
+    return count
+
+
+def at_rate(frames: Frames, rate: float, frame_time: float, count: int) -> Frames:
+    """Take the frames of a video of another rate that are nearest to the truth's times.
+
+    Args:
+        frames: (T, H, W, 3).
+        rate: frames per second of the video.
+        frame_time: seconds between frames of the truth.
+        count: frames of the truth.
+    """
+    wanted = np.round(np.arange(count) * frame_time * rate).astype(int)
+    return frames[wanted[wanted < len(frames)]]
+
+
+def to_json(score: SampleScore) -> dict[str, Any]:
+    """Return a sample's score as plain values."""
+    from sightline.physics.pictures.values import as_json
+
+    return {
+        **{name: getattr(score, name) for name in ("name", "index", "bucket", "init")},
+        "values": score.values,
+        "intervals": score.intervals,
+        "violations": [asdict(violation) for violation in score.violations],
+        "abnormal": score.abnormal,
+        "reasons": score.reasons,
+        "reference": score.reference,
+        "pictures": {name: as_json(value) for name, value in score.pictures.items()},
+        "coverage": round(score.coverage, 4),
+        "note": score.note,
+        "template": score.template,
+        "kept": score.kept,
+    }
+
+
+def _kept(tracks: Tracks, motion: Motion, case: Case) -> dict[str, bool]:
+    if case.conflict is None:
+        return {}
+    return kept_attributes(tracks, motion, case.init, case.conflict, case.condition) or {}
+
+
+def _reasons(verdict: Verdict | None) -> tuple[str, ...]:
+    return () if verdict is None else verdict.reasons
+
+
+def _reference(frames: Frames, motion: Motion, scenario: str) -> dict[str, float | None] | None:
+    """Figures of the released evaluator; it only knows one red ball, one blue one, or both."""
+    names = {RED: "red", BLUE: "blue"}
+    colours = tuple(names.get((int(r), int(g), int(b)), "") for r, g, b in motion.colours)
+    if colours not in (("red",), ("blue",), ("red", "blue")):
+        return None
+    tracks = parse_reference(frames, colours, frame_time=motion.frame_time)
+    figures = reference_figures(tracks, motion, scenario)
+    if figures is None:
+        return None
+    # A ball that the reference never sees has no place there: NaN, which is no figure.
+    return {
+        name: value if value is not None and np.isfinite(value) else None
+        for name, value in asdict(figures).items()
+    }
+
+
+def _pictures(
+    frames: Frames, truth: Frames | None, names: tuple[Picture, ...]
+) -> dict[str, float | NotAvailable]:
+    """Compute picture metrics where the true video is there and has the same size."""
+    if truth is None or not names:
+        return {}
+    if truth.shape[1:] != frames.shape[1:]:
+        sides = f"{frames.shape[1]} px against {truth.shape[1]} px of the truth"
+        return {name: NotAvailable(name, sides, "sightline physics make --size") for name in names}
+    truth = truth[: len(frames)]
+    found: dict[str, float | NotAvailable] = {}
+    for name in names:
+        if name == "lpips":
+            from sightline.physics.pictures.lpips import lpips
+
+            found[name] = lpips(frames, truth)
+        else:
+            found[name] = psnr(frames, truth) if name == "psnr" else ssim(frames, truth)
+    return found

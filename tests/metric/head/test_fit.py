@@ -1,0 +1,216 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sightline.errors import InputError
+from sightline.metric.head.apply import to_metres
+from sightline.metric.head.clues import DepthClue, LengthClue, PlaneClue
+from sightline.metric.head.fit import Prior, fit, span_of
+from sightline.types import Camera, DepthMap, Kind
+
+SCALE, SHIFT = 0.4, 0.05
+SPAN = np.array([0.1, 1.5])
+PRIOR = Prior(1.3, 0.9)
+
+
+def disparity(depth):
+    return (1 / np.asarray(depth, float) - SHIFT) / SCALE
+
+
+def person(depth, number=0, sigma=0.06, wrong=1.0, focal_power=1.0):
+    depths = depth + np.linspace(-0.15, 0.15, 31)
+    return DepthClue(
+        f"person {number}", "person", disparity(depths), depths * wrong, sigma, focal_power
+    )
+
+
+def test_two_exact_depths_give_the_line():
+    clues = [person(2.0, sigma=0.001, focal_power=0), person(9.0, sigma=0.001, focal_power=0)]
+    found = fit(clues, SPAN, PRIOR)
+    assert found.scale == pytest.approx(SCALE, rel=5e-3)
+    assert found.shift == pytest.approx(SHIFT, abs=2e-3)
+    assert found.focal_factor == pytest.approx(1.0)
+    assert found.scale_sigma < 0.01 * SCALE
+
+
+@given(length=st.floats(0.1, 5.0), x=st.floats(0.05, 0.6))
+@settings(max_examples=30)
+def test_one_length_is_reproduced_whatever_it_is(length, x):
+    clue = LengthClue("desk", np.array([[-x, 0.1], [x, 0.2]]), np.array([0.6, 0.9]), length, 0.01)
+    found = fit([clue], SPAN, PRIOR)
+    assert abs(found.clues[0].off) < 0.02
+    assert not found.clues[0].contradicts
+
+
+def test_one_length_says_little_far_from_where_it_was():
+    clue = LengthClue("desk", np.array([[-0.2, 0.1], [0.2, 0.1]]), np.array([1.4, 1.4]), 0.5, 0.01)
+    sigma = fit([clue], SPAN, PRIOR).relative_sigma(np.array([0.1, 1.4]))
+    assert sigma[1] < 0.05
+    assert sigma[0] > 0.3
+
+
+def test_the_height_of_the_camera():
+    rng = np.random.default_rng(0)
+    tilt, height = np.radians(20), 1.5
+    normal = np.array([0.0, np.cos(tilt), np.sin(tilt)])
+    rays = np.column_stack([rng.uniform((-0.5, 0.1), (0.5, 1.1), (200, 2)), np.ones(200)])
+    inverse = rays @ normal / height
+    plane = np.linalg.lstsq(rays, (inverse - SHIFT) / SCALE, rcond=None)[0]
+    depth = DepthClue("point", "point", disparity([4.0]), np.array([4.0]), 0.001)
+    found = fit([PlaneClue("floor", plane, height, 0.001), depth], SPAN, PRIOR)
+    assert found.scale == pytest.approx(SCALE, rel=0.02)
+    assert found.shift == pytest.approx(SHIFT, abs=0.01)
+
+
+def test_a_third_of_the_people_wrong_moves_it_little_and_the_plain_fit_much():
+    rng = np.random.default_rng(5)
+    depths = rng.uniform(2, 9, 20)
+    wrong = np.where(np.arange(20) < 6, 1.4, 1.0)
+    clues = [person(d, k, wrong=w) for k, (d, w) in enumerate(zip(depths, wrong, strict=True))]
+    z = np.array([2.0, 4.0, 8.0])
+    off = {}
+    for robust in (True, False):
+        found = fit(clues, SPAN, PRIOR, robust=robust)
+        off[robust] = np.abs(1 / (found.scale * disparity(z) + found.shift) / z - 1).max()
+    assert off[True] < 0.03
+    assert off[False] > 0.06
+    weights = [report.weight for report in fit(clues, SPAN, PRIOR).clues]
+    assert max(weights[:6]) < 0.3 < min(weights[6:])
+
+
+def test_more_people_are_surer():
+    sigmas = []
+    for count in (1, 4, 16):
+        rng = np.random.default_rng(count)
+        clues = [
+            person(d, k, wrong=w)
+            for k, (d, w) in enumerate(
+                zip(
+                    rng.uniform(2, 9, count), np.exp(0.06 * rng.standard_normal(count)), strict=True
+                )
+            )
+        ]
+        sigmas.append(float(fit(clues, SPAN, PRIOR).relative_sigma(disparity([4.0]))[0]))
+    assert sigmas[0] > sigmas[1] > sigmas[2]
+
+
+@pytest.mark.parametrize("count", [1, 3, 12])
+def test_error_bars_hold_what_they_promise(count):
+    """The truth lies within 1σ for 60–76 % and within 2σ for 90–98 %."""
+    rng = np.random.default_rng(11)
+    off = []
+    for _ in range(150):
+        contrast = rng.normal(1.3, 0.9)
+        near = np.exp(rng.normal(-0.5, 0.5))
+        far = near * np.exp(-contrast)
+        scale = (near - far) / (SPAN[1] - SPAN[0])
+        shift = far - scale * SPAN[0]
+        common = np.exp(0.03 * rng.standard_normal())
+        clues = []
+        for k in range(count):
+            place = rng.uniform(*SPAN)
+            said = common * np.exp(0.06 * rng.standard_normal()) / (scale * place + shift)
+            clues.append(
+                DepthClue(f"person {k}", "person", np.array([place]), np.array([said]), 0.06)
+            )
+        prior = Prior(1.3, 0.9, shared={"person": 0.03})
+        found = fit(clues, SPAN, prior, variants=60)
+        d = np.array([0.8])
+        truth = -np.log(scale * d + shift)
+        said = -np.log(found.scale * d + found.shift)
+        off.append(float(((said - truth) / found.relative_sigma(d))[0]))
+    z = np.abs(off)
+    assert 0.58 <= (z < 1).mean() <= 0.80
+    assert 0.89 <= (z < 2).mean() <= 0.99
+
+
+def test_contradictions_are_said_and_widen_the_bars():
+    good = DepthClue("point A", "point", disparity([3.0]), np.array([3.0]), 0.01)
+    bad = DepthClue("point B", "point", disparity([3.1]), np.array([6.0]), 0.01)
+    with pytest.raises(InputError, match="point A and point B cannot both be true"):
+        fit([good, bad], SPAN, PRIOR)
+    third = DepthClue("point C", "point", disparity([5.0]), np.array([5.0]), 0.01)
+    found = fit([good, bad, third], SPAN, PRIOR)
+    assert [report.contradicts for report in found.clues] == [False, True, False]
+    alone = fit([good, third], SPAN, PRIOR)
+    d = disparity([3.0])
+    assert found.relative_sigma(d)[0] > 1.3 * alone.relative_sigma(d)[0]
+
+
+def test_people_give_way_to_what_is_known():
+    point = DepthClue("point", "point", disparity([3.0]), np.array([3.0]), 0.02)
+    found = fit([person(3.1, wrong=4.0), point], SPAN, PRIOR)
+    assert found.clues[0].contradicts
+    assert not found.clues[1].contradicts
+    assert abs(found.clues[1].off) < 0.02
+    assert found.relative_sigma(disparity([3.0]))[0] < 0.5
+
+
+def test_near_things_stay_nearer_whatever_two_depths_say():
+    clues = [
+        DepthClue(f"point {z}", "point", disparity([d]), np.array([z]), 0.02)
+        for d, z in ((3.0, 3.3), (3.1, 3.0))
+    ]
+    found = fit(clues, SPAN, PRIOR)
+    assert found.scale > 0
+    assert found.relative_sigma(disparity([3.0]))[0] < 0.3
+
+
+def test_an_unsure_lens_makes_people_unsure_and_points_not():
+    lens = Prior(1.3, 0.9, focal_sigma=0.2)
+    d = disparity([4.0])
+    assert fit([person(4.0)], SPAN, lens).relative_sigma(d)[0] > 0.15
+    point = DepthClue("point", "point", d, np.array([4.0]), 0.01)
+    assert fit([point], SPAN, lens).relative_sigma(d)[0] < 0.03
+
+
+def test_a_measured_depth_beside_a_person_tells_the_lens():
+    point = DepthClue("point", "point", disparity([4.0]), np.array([4.0]), 0.005)
+    found = fit([person(4.0, wrong=1 / 1.25, sigma=0.02), point], SPAN, Prior(1.3, 0.9, 0.3))
+    assert found.focal_factor == pytest.approx(1.25, rel=0.03)
+    assert found.scale * disparity([4.0])[0] + found.shift == pytest.approx(0.25, rel=0.01)
+
+
+def test_same_seed_same_answer():
+    one, two = (fit([person(3.0), person(5.0)], SPAN, PRIOR, seed=4) for _ in range(2))
+    assert np.array_equal(one.variants, two.variants)
+
+
+def test_nothing_known_gives_no_metres():
+    with pytest.raises(InputError, match="no metres"):
+        fit([], SPAN, PRIOR)
+    with pytest.raises(InputError, match="flat"):
+        span_of(np.full((4, 4), 0.3))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: LengthClue("a", np.zeros((2, 2)), np.ones(2), 1.0, 0.1), "same pixel"),
+        (lambda: LengthClue("a", np.eye(2), np.ones(2), 0.0, 0.1), "must be positive"),
+        (lambda: PlaneClue("a", np.ones(3), -1.0, 0.1), "must be positive"),
+        (lambda: DepthClue("a", "point", np.ones(1), np.array([np.nan]), 0.1), "finite"),
+        (lambda: DepthClue("a", "point", np.ones(0), np.ones(0), 0.1), "no pixel"),
+        (lambda: DepthClue("a", "point", np.ones(1), np.ones(1), 0.0), "uncertainty"),
+    ],
+)
+def test_clues_that_make_no_sense(make, message):
+    with pytest.raises(InputError, match=message):
+        make()
+
+
+def test_metres_for_every_pixel():
+    depth = np.linspace(2, 9, 48).reshape(6, 8)
+    values = disparity(depth).astype(np.float32)
+    values[0, 0] = -0.2  # beyond infinity
+    relative = DepthMap(values, Kind.RELATIVE_DISPARITY, sigma=np.full((6, 8), 0.02, np.float32))
+    found = fit([person(2.5, sigma=0.001), person(8.0, sigma=0.001)], SPAN, PRIOR)
+    metres = to_metres(relative, found, Camera.from_focal(10.0, 8, 6))
+    assert metres.kind is Kind.METRIC_DEPTH
+    assert not metres.valid[0, 0]
+    assert metres.values[1:] == pytest.approx(depth[1:], rel=0.02)
+    # The relative map's own error grows with the square of the distance.
+    assert metres.sigma[5, 7] / metres.sigma[1, 0] == pytest.approx((9 / 3.2) ** 2, rel=0.25)
+    with pytest.raises(InputError, match="has a unit"):
+        to_metres(metres, found)

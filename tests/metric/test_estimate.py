@@ -1,0 +1,216 @@
+"""Every yardstick alone and all together, on a room whose metres are known."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sightline.errors import InputError
+from sightline.metric.estimate import Known, estimate
+from sightline.metric.painters.paint import PaintConfig
+from sightline.metric.people.types import Mesh, Person
+from sightline.metric.yardsticks.words import Length
+from sightline.types import Camera, CameraSource, DepthMap, Kind
+
+SCALE, SHIFT = 0.4, 0.05
+CAMERA = Camera.from_focal(120.0, 160, 120)
+HEIGHT, TILT = 1.4, np.radians(15)
+PIXELS = np.full((120, 160, 3), 128, np.uint8)
+
+
+def room():
+    """Metres: a floor 1.4 m below a camera that looks down by 15 degrees, and a wall 6 m away."""
+    v, u = np.mgrid[:120, :160]
+    rays = np.stack([(u - 79.5) / 120, (v - 59.5) / 120, np.ones_like(u, float)], axis=-1)
+    return 1 / np.maximum(rays @ np.array([0, np.cos(TILT), np.sin(TILT)]) / HEIGHT, 1 / 6.0)
+
+
+def board(depth, left, top, right, bottom):
+    """A flat person: a rectangle of pixels at one depth, and its mesh in metres."""
+    x = (np.array([left, right]) - 79.5) / 120 * depth
+    y = (np.array([top, bottom]) - 59.5) / 120 * depth
+    corners = np.array([[x[0], y[0]], [x[1], y[0]], [x[1], y[1]], [x[0], y[1]]])
+    vertices = np.column_stack([corners, np.full(4, depth)])
+    mask = np.zeros((120, 160), bool)
+    mask[top:bottom, left:right] = True
+    nothing = np.full((33, 2), np.nan)
+    return Person(
+        np.array([left, top, right, bottom], float),
+        mask,
+        1.0,
+        nothing,
+        np.zeros(33),
+        np.full((33, 3), np.nan),
+        Mesh(vertices, np.array([[0, 1, 2], [0, 2, 3]], np.int32)),
+    )
+
+
+BOARDS = [board(3.0, 20, 30, 40, 90), board(5.0, 90, 35, 105, 70)]
+
+
+class Boards:
+    """Finds the boards, at their true depth or not."""
+
+    source = "boards"
+
+    def __init__(self, people):
+        self.people = people
+
+    def find(self, pixels, camera):
+        return self.people
+
+
+def scene(people=()):
+    depth = room()
+    for person in people:
+        depth[person.mask] = person.mesh.vertices[0, 2]
+    values = ((1 / depth - SHIFT) / SCALE).astype(np.float32)
+    return DepthMap(values, Kind.RELATIVE_DISPARITY, source="exact"), depth
+
+
+KNOWN = {
+    "length": Known(lengths=(((50, 10, 110, 10), Length(3.0)),)),
+    "depths": Known(depths=(((80, 10), Length(6.0)), ((80, 110), Length(float(room()[110, 80]))))),
+    "box": Known(boxes=(((60, 2, 80, 42), Length(2.0)),)),
+    "camera height": Known(camera_height=Length(HEIGHT)),
+    "measured": Known(
+        measured=DepthMap(
+            room().astype(np.float32), Kind.METRIC_DEPTH, np.arange(160) % 7 == np.zeros((120, 1))
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_each_alone_holds_the_truth_in_its_error_bars(name):
+    relative, depth = scene()
+    found = estimate(PIXELS, CAMERA, relative, KNOWN[name])
+    off = np.abs(found.depth.values - depth) / found.depth.sigma
+    assert (off < 3).mean() > 0.9
+    assert all(not clue.contradicts for clue in found.fit.clues)
+    assert found.depth.kind is Kind.METRIC_DEPTH
+
+
+def test_people_alone():
+    relative, depth = scene(BOARDS)
+    found = estimate(PIXELS, CAMERA, relative, Known(), finder=Boards(BOARDS))
+    assert [clue.name for clue in found.fit.clues] == ["person 1", "person 2"]
+    assert np.median(np.abs(found.depth.values / depth - 1)) < 0.05
+    assert found.sources == {"people_found_by": "boards"}
+
+
+def test_all_together_are_surer_than_each_and_say_how_far_they_agree():
+    relative, depth = scene(BOARDS)
+    known = Known(
+        KNOWN["length"].lengths, KNOWN["depths"].depths, KNOWN["box"].boxes, Length(HEIGHT)
+    )
+    found = estimate(PIXELS, CAMERA, relative, known, finder=Boards(BOARDS))
+    alone = estimate(PIXELS, CAMERA, relative, KNOWN["length"])
+    assert found.usual_sigma < alone.usual_sigma
+    assert np.median(np.abs(found.depth.values / depth - 1)) < 0.02
+    said = found.to_dict()
+    assert len(said["yardsticks"]) == 7
+    assert max(abs(row["residual"]) for row in said["yardsticks"]) < 0.05
+    assert said["unit"] == "m"
+
+
+def test_contradiction_is_reported():
+    relative, _ = scene()
+    depths = (((80, 10), Length(6.0)), ((90, 10), Length(12.0)), ((70, 10), Length(6.0)))
+    found = estimate(PIXELS, CAMERA, relative, Known(depths=depths))
+    assert any("90,10 = 12 m contradicts the others" in line for line in found.warnings)
+    with pytest.raises(InputError, match="cannot both be true"):
+        estimate(PIXELS, CAMERA, relative, Known(depths=depths[:2]))
+
+
+def test_a_guessed_lens_is_said():
+    relative, _ = scene(BOARDS)
+    lens = Camera.from_focal(120.0, 160, 120, CameraSource.ASSUMED)
+    found = estimate(PIXELS, lens, relative, Known(), finder=Boards(BOARDS))
+    assert any("lens is a guess" in line for line in found.warnings)
+    assert found.usual_sigma > 0.2
+
+
+def test_a_person_on_a_poster_counts_less_and_is_said():
+    relative, _ = scene()  # boards that stand nowhere: the wall goes on through them
+    found = estimate(PIXELS, CAMERA, relative, Known(), finder=Boards(BOARDS[1:]))
+    assert any("on a poster, or in a mirror?" in line for line in found.warnings)
+    standing, _ = scene(BOARDS)
+    real = estimate(PIXELS, CAMERA, standing, Known(), finder=Boards(BOARDS[1:]))
+    assert not any("poster" in line for line in real.warnings)
+    assert found.usual_sigma > real.usual_sigma + 0.1
+
+
+def test_somebody_who_may_be_a_thing_counts_less_and_is_said():
+    relative, _ = scene(BOARDS)
+    sure = estimate(PIXELS, CAMERA, relative, Known(), finder=Boards(BOARDS[:1]))
+    perhaps = [replace(BOARDS[0], confidence=0.6)]
+    unsure = estimate(PIXELS, CAMERA, relative, Known(), finder=Boards(perhaps))
+    assert any("may not be a person (40%)" in line for line in unsure.warnings)
+    assert unsure.usual_sigma > sure.usual_sigma
+
+
+def test_nothing_of_known_size():
+    relative, _ = scene()
+    with pytest.raises(InputError, match="no metres"):
+        estimate(PIXELS, CAMERA, relative, Known())
+    with pytest.raises(InputError, match="no metres"):
+        estimate(PIXELS, CAMERA, relative, Known(), finder=Boards([]))
+
+
+class Painter:
+    """Stands boards of true size where the strip is."""
+
+    source = "carpenter"
+
+    def paint(self, pixels, masks, prompts, seeds):
+        painted = []
+        for mask, seed in zip(masks, seeds, strict=True):
+            columns = np.flatnonzero(mask[0])
+            image = pixels.copy()
+            image[0, 0] = columns[0], columns[-1], 50 + seed % 50  # a note to those who look at it
+            painted.append(image)
+        return painted
+
+
+class PaintedBoards:
+    """Finds what `Painter` painted."""
+
+    source = "carpenter's friend"
+
+    @staticmethod
+    def of(pixels):
+        left, right, tenths = (int(v) for v in pixels[0, 0])
+        if tenths == 128:
+            return []
+        depth = tenths / 20
+        high = round(1.7 / depth * 120)
+        middle = (left + right) // 2
+        half = max(2, min((right - left) // 2, 8))
+        return [board(depth, middle - half, max(2, 70 - high // 2), middle + half, 70 + high // 3)]
+
+    def find(self, pixels, camera):
+        return self.of(pixels)
+
+
+def test_painted_people():
+    relative, depth = scene()
+
+    def infer(pixels):
+        return scene(PaintedBoards.of(pixels))[0]
+
+    found = estimate(
+        PIXELS,
+        CAMERA,
+        relative,
+        Known(),
+        finder=PaintedBoards(),
+        painter=Painter(),
+        infer=infer,
+        paint=PaintConfig(wanted=8, batch=4),
+    )
+    assert len(found.fit.clues) == 8
+    assert found.sources["people_painted_by"] == "carpenter"
+    assert np.median(np.abs(found.depth.values / depth - 1)) < 0.02
+    with pytest.raises(InputError, match="have to be found"):
+        estimate(PIXELS, CAMERA, relative, Known(), painter=Painter())

@@ -1,0 +1,97 @@
+import numpy as np
+import pytest
+
+from sightline.errors import InputError
+from sightline.metric.head.fit import Prior, fit, span_of
+from sightline.metric.yardsticks.floor import find_floor, height_clue
+from sightline.metric.yardsticks.known import depth_clue, length_clue, object_clue, sparse_clues
+from sightline.metric.yardsticks.words import Length
+from sightline.types import Camera, DepthMap, Kind
+
+SCALE, SHIFT = 0.4, 0.05
+PRIOR = Prior(1.3, 0.9)
+CAMERA = Camera.from_focal(120.0, 160, 120)
+HEIGHT, TILT = 1.4, np.radians(15)
+
+
+@pytest.fixture(scope="module")
+def room():
+    """A floor 1.4 m below a camera that looks down by 15 degrees, and a wall 6 m away."""
+    v, u = np.mgrid[:120, :160]
+    rays = np.stack([(u - 79.5) / 120, (v - 59.5) / 120, np.ones_like(u, float)], axis=-1)
+    floor = rays @ np.array([0, np.cos(TILT), np.sin(TILT)]) / HEIGHT
+    inverse = np.maximum(floor, 1 / 6.0)
+    relative = DepthMap(((inverse - SHIFT) / SCALE).astype(np.float32), Kind.RELATIVE_DISPARITY)
+    return relative, 1 / inverse
+
+
+def said(found, relative):
+    return 1 / (found.scale * relative.values + found.shift)
+
+
+def test_the_floor_is_found_and_the_height_of_the_camera_gives_metres(room):
+    relative, depth = room
+    clue, floor = height_clue(relative, CAMERA, Length(HEIGHT))
+    assert floor.inside[110].all()
+    assert not floor.inside[:20].any()
+    point = depth_clue(relative, (80, 10), Length(6.0))
+    found = fit([clue, point], span_of(relative.values), PRIOR)
+    assert said(found, relative) == pytest.approx(depth, rel=0.03)
+    assert all(abs(report.off) < 0.02 for report in found.clues)
+
+
+def test_no_floor():
+    rng = np.random.default_rng(0)
+    wall = DepthMap(rng.uniform(0.2, 1.0, (120, 160)).astype(np.float32), Kind.RELATIVE_DISPARITY)
+    with pytest.raises(InputError, match="no floor was found"):
+        find_floor(wall, CAMERA)
+
+
+def test_a_length_on_the_wall(room):
+    relative, depth = room
+    metres = 60 / 120 * 6.0
+    clue = length_clue(relative, CAMERA, (50, 10, 110, 10), Length(metres))
+    found = fit([clue], span_of(relative.values), PRIOR)
+    assert said(found, relative)[10, 80] == pytest.approx(6.0, rel=0.03)
+    bar = found.relative_sigma(relative.values)
+    off = np.abs(np.log(said(found, relative) / depth))
+    assert (off < 3 * bar).mean() > 0.9
+
+
+def test_measured_depth_gives_the_line(room):
+    relative, depth = room
+    some = np.zeros(depth.shape, bool)
+    some[::7, ::5] = True
+    measured = DepthMap(np.where(some, depth, 0).astype(np.float32), Kind.METRIC_DEPTH, some)
+    clues = sparse_clues(relative, measured)
+    assert len(clues) == 8
+    found = fit(clues, span_of(relative.values), PRIOR)
+    assert said(found, relative) == pytest.approx(depth, rel=0.02)
+    other = DepthMap(np.ones((3, 3), np.float32), Kind.METRIC_DEPTH)
+    with pytest.raises(InputError, match="measured depth is 3×3"):
+        sparse_clues(relative, other)
+    nothing = DepthMap(depth.astype(np.float32), Kind.METRIC_DEPTH, np.zeros(depth.shape, bool))
+    with pytest.raises(InputError, match="share no known pixel"):
+        sparse_clues(relative, nothing)
+
+
+def test_a_door_in_a_box(room):
+    relative, _ = room
+    clue = object_clue(relative, CAMERA, (60, 2, 80, 42), Length(2.0))
+    assert clue.depth[0] == pytest.approx(6.0)
+    assert clue.focal_power == 1.0
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda r: length_clue(r, CAMERA, (5, 5, 5, 5), Length(1.0)), "0.0 pixels apart"),
+        (lambda r: length_clue(r, CAMERA, (5, 5, 500, 5), Length(1.0)), "500,5 is outside"),
+        (lambda r: depth_clue(r, (-3, 5), Length(1.0)), "-3,5 is outside"),
+        (lambda r: object_clue(r, CAMERA, (50, 5, 40, 50), Length(1.0)), "left < right"),
+        (lambda r: object_clue(r, CAMERA, (50, 5, 60, 500), Length(1.0)), "outside"),
+    ],
+)
+def test_bad_places(room, make, message):
+    with pytest.raises(InputError, match=message):
+        make(room[0])

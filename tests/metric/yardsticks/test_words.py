@@ -1,0 +1,35 @@
+import pytest
+
+from sightline.errors import InputError
+from sightline.metric.yardsticks.words import parse_known, parse_length, parse_pixels
+
+
+@pytest.mark.parametrize(
+    ("text", "metres"),
+    [("0.9m", 0.9), ("90 cm", 0.9), ("900mm", 0.9), ("3ft", 0.9144), ("10in", 0.254), ("2", 2.0)],
+)
+def test_units(text, metres):
+    assert parse_length(text).metres == pytest.approx(metres)
+
+
+def test_uncertainties():
+    assert parse_length("2m±4cm").share == pytest.approx(0.02)
+    assert parse_length("2m+-5%").share == pytest.approx(0.05)
+    assert parse_length("2m ± 0.1").share == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "m", "0m", "-1m", "1 parsec", "nan", "1m±2m", "1m±0%", "1e999m"]
+)
+def test_what_is_no_length(text):
+    with pytest.raises(InputError):
+        parse_length(text)
+
+
+def test_places():
+    assert parse_known("320,240=3.2m", 2)[0] == (320.0, 240.0)
+    for text in ("320,240", "320=3m", "a,b=3m", "1,2,3=3m", "nan,1=3m"):
+        with pytest.raises(InputError):
+            parse_known(text, 2)
+    with pytest.raises(InputError):
+        parse_pixels("1,inf", 2)

@@ -1,0 +1,207 @@
+"""Whole data sets: the same bytes whoever makes them, a killed run that goes on, refusals."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from sightline.errors import InputError, SightlineError
+from sightline.physics.data import make, parts
+from sightline.physics.data.make import make_dataset, recipe_of, worth
+from sightline.physics.data.open import open_dataset
+from sightline.physics.data.spec import BLOCK, DataSpec, draw, full_count
+from sightline.physics.render import render
+
+from .helpers import assert_same
+
+COUNT = 2 * BLOCK + 20
+PROBE = {"scenario": "probe:memorisation", "part": "test"}
+
+
+def spec_of(**changes):
+    return DataSpec(**{"scenario": "collision", "count": COUNT, "size": 16, "seed": 5, **changes})
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """One data set in either format, made by one process."""
+    folder = tmp_path_factory.mktemp("whole")
+    list(make_dataset(spec_of(), folder / "a.slv", workers=1))
+    list(make_dataset(spec_of(video="standard"), folder / "a.h5", workers=1))
+    return folder
+
+
+@pytest.mark.parametrize("name", ["a.slv", "a.h5"])
+def test_it_holds_what_was_asked_for(whole, name):
+    samples = draw(spec_of(), 0, COUNT)
+    with open_dataset(whole / name) as data:
+        assert_same(data.samples, samples)
+        assert data.made["seed"] == 5
+        near = np.abs(data.video(COUNT - 1).astype(int) - render(samples[COUNT - 1], 16)).mean()
+        assert near == 0 if name == "a.slv" else near < 6
+    assert sorted(path.name for path in whole.iterdir()) == ["a.h5", "a.slv"]
+
+
+@pytest.mark.parametrize(("name", "video"), [("a.slv", "runs"), ("a.h5", "standard")])
+def test_two_workers_give_the_same_bytes(whole, tmp_path, name, video):
+    steps = list(make_dataset(spec_of(video=video), tmp_path / name, workers=2))
+    assert sorted(step.videos for step in steps) == [20, BLOCK, BLOCK]
+    assert (tmp_path / name).read_bytes() == (whole / name).read_bytes()
+
+
+@pytest.mark.slow
+def test_ray_gives_the_same_bytes(whole, tmp_path):
+    list(make_dataset(spec_of(), tmp_path / "a.slv", workers=2, cluster=True))
+    assert (tmp_path / "a.slv").read_bytes() == (whole / "a.slv").read_bytes()
+
+
+def test_videos_do_not_depend_on_the_count(whole, tmp_path):
+    list(make_dataset(spec_of(count=7), tmp_path / "b.slv"))
+    with open_dataset(tmp_path / "b.slv") as few, open_dataset(whole / "a.slv") as many:
+        for index in range(7):
+            np.testing.assert_array_equal(few.video(index), many.video(index))
+
+
+def stopped(out, **changes):
+    """Stop a run after its first block."""
+    steps = make_dataset(spec_of(**changes), out, workers=1)
+    next(steps)
+    steps.close()
+
+
+def test_parts_of_another_data_set_are_refused(whole, tmp_path):
+    out = tmp_path / "a.slv"
+    stopped(out, seed=6)
+    with pytest.raises(InputError, match="unfinished data set of seed 6, not 5; finish that one"):
+        list(make_dataset(spec_of(), out))
+    steps = list(make_dataset(spec_of(), out, force=True))
+    assert not any(step.skipped for step in steps)
+    assert out.read_bytes() == (whole / "a.slv").read_bytes()
+
+
+@pytest.mark.parametrize(("name", "video"), [("a.slv", "runs"), ("a.h5", "standard")])
+@pytest.mark.parametrize("place", [100, -100, -1])
+def test_a_damaged_part_is_noticed(whole, tmp_path, name, video, place):
+    out = tmp_path / name
+    stopped(out, video=video)
+    part = tmp_path / f"{name}.parts" / "000000.part"
+    damaged = bytearray(part.read_bytes())
+    damaged[place] ^= 1
+    part.write_bytes(damaged)
+    with pytest.raises(InputError, match=r"000000\.part: is damaged; delete it and run again"):
+        list(make_dataset(spec_of(video=video), out))
+    assert not out.exists()
+    part.unlink()
+    list(make_dataset(spec_of(video=video), out))
+    assert out.read_bytes() == (whole / name).read_bytes()
+
+
+def test_an_old_file_stays_without_force(whole, tmp_path):
+    out = tmp_path / "a.slv"
+    out.write_bytes(b"precious")
+    with pytest.raises(InputError, match="is there already"):
+        list(make_dataset(spec_of(), out))
+    assert out.read_bytes() == b"precious"
+    list(make_dataset(spec_of(), out, force=True))
+    assert out.read_bytes() == (whole / "a.slv").read_bytes()
+
+
+def test_no_room_for_the_whole(tmp_path, monkeypatch):
+    monkeypatch.setattr(parts.shutil, "disk_usage", lambda _: SimpleNamespace(free=1000))
+    with pytest.raises(SightlineError, match="free some space and run again"):
+        list(make_dataset(spec_of(count=3), tmp_path / "a.slv"))
+    assert [path.name for path in tmp_path.iterdir()] == ["a.slv.parts"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"count": 0}, "1 to 100,000,000 videos"),
+        ({"size": 5}, "16 to 1024"),
+        ({"size": 17, "video": "standard"}, "even size"),
+        ({"part": "train"}, "leave out --part, or ask for probe:NAME"),
+        ({"scenario": "probe:x"}, "no probe is called 'x'"),
+        ({"scenario": "probe:memorisation"}, "add --part train or --part test"),
+        ({**PROBE, "level": "30K"}, "leave out --level"),
+        ({**PROBE, "split": "ood"}, "leave out --level, --split"),
+        ({**PROBE, "preset": "paper"}, "a probe says itself what it holds"),
+        ({**PROBE, "mode": "box2d"}, "a probe says itself what it holds"),
+        ({**PROBE, "shard_seed": True}, "a probe says itself what it holds"),
+        ({"scenario": "combinatorial"}, "have a `CombinatorialSpec`"),
+        ({"video": "mpeg"}, "no quality is called 'mpeg'"),
+        ({"level": "30K", "split": "ood"}, "in distribution"),
+    ],
+)
+def test_settings_that_contradict_each_other(changes, message):
+    with pytest.raises(InputError, match=message):
+        spec_of(**changes)
+
+
+def test_layouts_are_for_hdf5(tmp_path):
+    with pytest.raises(InputError, match=r"layouts are for \.h5"):
+        list(make_dataset(spec_of(), tmp_path / "a.slv", layout="shard"))
+    with pytest.raises(InputError, match="no layout is called 'flat'"):
+        list(make_dataset(spec_of(video="standard"), tmp_path / "a.h5", layout="flat"))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "name", "message"),
+    [
+        ({}, "a.mp4", "no format has the suffix '.mp4'"),
+        ({}, "a.h5", "videos kept as runs do not go into .h5"),
+        ({"scenario": "moon"}, "a.slv", "no scenario is called 'moon'"),
+        ({"split": "moon"}, "a.slv", "no split called 'moon'"),
+        ({"scenario": "probe:moon", "part": "test"}, "a.slv", "moon"),
+        ({"seed": -1}, "a.slv", "seed"),
+        ({"level": "30K", "count": 40_000}, "a.slv", "30K has"),
+    ],
+)
+def test_mistakes_leave_nothing_behind(tmp_path, changes, name, message):
+    with pytest.raises(InputError, match=message):
+        list(make_dataset(spec_of(**changes), tmp_path / name))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_or_file_in_the_way(tmp_path):
+    (tmp_path / "a.slv").mkdir()
+    with pytest.raises(InputError, match="is a folder"):
+        list(make_dataset(spec_of(), tmp_path / "a.slv", force=True))
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(InputError, match="cannot be made"):
+        list(make_dataset(spec_of(), tmp_path / "file" / "b.slv"))
+
+
+def test_levels_and_probes(tmp_path):
+    for changes in (
+        {"scenario": "uniform", "level": "30K"},
+        {"scenario": "probe:conflict-colour-square", "part": "test"},
+    ):
+        spec = spec_of(count=3, **changes)
+        out = tmp_path / "a.slv"
+        list(make_dataset(spec, out, force=True))
+        with open_dataset(out) as data:
+            assert_same(data.samples, draw(spec, 0, 3))
+            np.testing.assert_array_equal(data.video(2), render(data.motion(2), 16))
+
+
+def test_how_many_by_default():
+    assert full_count("uniform", level="30K") == 30_000
+    assert full_count("collision", split="ood") == 4800
+    assert full_count("probe:conflict-colour-square", part="test") == 1400
+
+
+def test_processes_are_started_for_work_that_is_worth_it(monkeypatch):
+    monkeypatch.setattr(make, "available_cores", lambda: 8)
+    for count, video, wanted in ((1000, "runs", 1), (1_000_000, "runs", 8), (1000, "standard", 3)):
+        spec = spec_of(size=128, count=count, video=video)
+        recipe = recipe_of(spec, Path("a.slv" if video == "runs" else "a.h5"), "merged")
+        assert worth(recipe, recipe.jobs) == wanted
+
+
+def test_a_rehearsal_is_the_start_of_a_block():
+    recipe = recipe_of(spec_of(), Path("a.slv"), "merged")
+    job = recipe.jobs[0]
+    assert len(recipe.make(job.rehearsal())) < len(recipe.make(job)) / 50
+    assert [str(job) for job in recipe.jobs][-1] == "videos 250 to 269"

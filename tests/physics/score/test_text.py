@@ -1,0 +1,115 @@
+"""The summary fits one screen, is aligned, and says what it is about."""
+
+from dataclasses import replace
+
+import pytest
+
+from sightline.physics.pictures.values import NotAvailable
+from sightline.physics.score.text import LINES, NAMED, WIDTH, left_out_lines, summary_text
+
+LONG = "a model with a name\nof two lines, " + "x" * 300
+
+
+def lines_of(result):
+    lines = summary_text(result).split("\n")
+    assert max(map(len, lines)) <= WIDTH
+    assert len(lines) <= LINES
+    assert "-0.0" not in "".join(lines)
+    assert "None" not in "".join(lines)
+    return lines
+
+
+def test_everything_at_once_fits_the_screen(make_result):
+    left_out = [(LONG, "is broken")] * 50
+    result = make_result(left_out=left_out, missing=3, videos=LONG, data_set=LONG, video_fps=24.0)
+    lines = lines_of(result)
+    assert left_out_lines(result) == [f"{' '.join(LONG.split())}: left out: is broken"] * NAMED
+    more = left_out_lines(make_result(left_out=[*left_out, ("x", "is broken")]))
+    assert more[-1] == "and 1 more, named in scores.json"
+    assert any("3 samples without a video; 50 videos left out" in line for line in lines)
+    assert any("24 frames a second" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("inits", "scenario", "columns"),
+    [
+        ([(1.0, 2.0)], "uniform", ["in"]),
+        ([(0.3, 2.0), (0.4, 2.0)], "parabola", ["out:", "r"]),
+        ([(1.0, 2.0), (0.3, 2.0)], "uniform", ["in", "out:", "r"]),
+    ],
+)
+def test_no_column_stands_twice(make_result, inits, scenario, columns):
+    lines = lines_of(make_result(inits=inits, scenario=scenario))
+    assert lines[1].split() == ["velocity_paper,", "units/s", *columns]
+
+
+def test_figures_stand_beside_the_yardsticks(make_result):
+    lines = lines_of(make_result())
+    named = {line.split()[0]: line.split() for line in lines if line}
+    assert named["videos"][1:] == ["2", "4", "1", "1", "1", "1"]
+    assert named["model"][1] == "0.15"
+    assert named["truth"][3:5] == ["0.0015", "0.0045"]
+    assert named["velocity_before,"][2:6] == ["0.010", "0", "0.030", "0"]
+    assert named["abnormal,"][2:] == ["50", "0", "0", "50", "0", "0"]
+
+
+def test_points_of_a_column_lie_below_each_other(make_result):
+    lines = lines_of(make_result())[3:8]
+    assert len({line[24:33].index(".") for line in lines}) == 1
+
+
+def test_laws_of_other_worlds_are_left_out(make_result):
+    text = "\n".join(lines_of(make_result(inits=[(1.0, 2.0)], scenario="uniform")))
+    assert "restitution" not in text
+    assert "penetration" not in text
+
+
+def test_a_probe_is_named_and_its_videos_are_not_called_in_distribution(make_result):
+    result = make_result([(1.0, 2.0)], "uniform", made_of="probe:memorisation")
+    lines = lines_of(result)
+    assert lines[1].split()[-1] == "test"
+    assert any("probe memorisation" in line for line in lines)
+
+
+def test_kept_attributes_are_told_of_everybody(make_result):
+    result = make_result(inits=[(1.0, 2.0)] * 4, scenario="uniform")
+    scores = {
+        who: [replace(one, kept={"colour": who != "model", "size": True}) for one in rows]
+        for who, rows in result.scores.items()
+    }
+    named = {line.split(",")[0]: line.split() for line in lines_of(replace(result, scores=scores))}
+    assert named["colour kept"][3:] == ["0", "100", "100", "100", "100"]
+
+
+def test_what_is_not_available_is_told_once(make_result):
+    absent = NotAvailable("FVD", "no network", "sightline models get i3d-kinetics400")
+    text = summary_text(replace(make_result(), fvd=absent))
+    assert text.count("sightline models get i3d-kinetics400") == 1
+    assert "n/a" in text
+
+
+def test_pictures_alone_make_a_summary(make_result):
+    result = make_result()
+    scores = {
+        who: [
+            replace(
+                *(one,),
+                values={},
+                bucket="in_template",
+                template="10003",
+                abnormal=None,
+                reference=None,
+                pictures={"psnr": 25.0, "ssim": 0.9},
+            )
+            for one in rows
+        ]
+        for who, rows in result.scores.items()
+        if who in ("model", "copy-last")
+    }
+    lines = lines_of(replace(result, scenario="combinatorial", scores=scores))
+    assert lines[1].split()[-1] == "trained"
+    assert any(line.startswith("  psnr, dB, model") and "25" in line for line in lines)
+
+
+def test_nothing_scored_is_told(make_result):
+    assert "no video was scored" in summary_text(make_result(inits=[]))
