@@ -26,7 +26,7 @@ from sightline.metric.head.fit import MetricFit, Prior, fit
 from sightline.metric.head.losses import LAMBDA_PRINTED
 from sightline.metric.head.paper import fit_paper
 from sightline.metric.prior import CONTRAST
-from sightline.metric.yardsticks.people import person_sigma, shared_sigma
+from sightline.metric.yardsticks.people import ground_clue, shared_sigmas, surface_clue
 from sightline.processes import run_in_processes
 
 Array = NDArray[np.float64]
@@ -63,20 +63,19 @@ class Fitted:
 Method = Callable[[Pool, Sequence[Painting]], Fitted]
 
 
-def robust(pool: Pool, people: Sequence[Painting], *, weights: bool = True) -> MetricFit:
-    """Fit as `sightline metric --paint` does."""
-    clues = [
-        DepthClue(
-            f"person {index}",
-            "person",
-            *condense(one.line[0] * one.painted + one.line[1], one.fitted),
-            person_sigma(one.sigma),
-            focal_power=1.0,
-        )
-        for index, one in enumerate(people)
-    ]
-    prior = Prior(*CONTRAST, FOCAL_SIGMA, {"person": shared_sigma()})
-    return fit(clues, pool.span, prior, robust=weights)
+def robust(
+    pool: Pool, people: Sequence[Painting], *, weights: bool = True, feet: bool = True
+) -> MetricFit:
+    """Fit as `sightline metric --painter` does."""
+    clues = []
+    for index, one in enumerate(people):
+        name = f"person {index}"
+        if feet and np.isfinite(one.feet).all():
+            clues.append(ground_clue(name, *one.feet, one.sigma))
+        else:
+            values = one.line[0] * one.painted + one.line[1]
+            clues.append(surface_clue(name, values, one.fitted, one.sigma))
+    return fit(clues, pool.span, Prior(*CONTRAST, FOCAL_SIGMA, shared_sigmas()), robust=weights)
 
 
 def ours(pool: Pool, people: Sequence[Painting]) -> Fitted:
@@ -88,6 +87,12 @@ def ours(pool: Pool, people: Sequence[Painting]) -> Fitted:
 def unweighted(pool: Pool, people: Sequence[Painting]) -> Fitted:
     """Do the same without robust weights."""
     found = robust(pool, people, weights=False)
+    return Fitted(found.scale, found.shift)
+
+
+def surfaces(pool: Pool, people: Sequence[Painting]) -> Fitted:
+    """Do the same by the surfaces of people alone."""
+    found = robust(pool, people, feet=False)
     return Fitted(found.scale, found.shift)
 
 
@@ -141,7 +146,7 @@ def spoilt(people: Sequence[Painting], rng: np.random.Generator) -> list[Paintin
     wrong = rng.permutation(len(people)) < round(WRONG * len(people))
     factors = rng.choice([1 - WRONG_BY, 1 + WRONG_BY], len(people))
     return [
-        replace(one, fitted=one.fitted / factor) if bad else one
+        replace(one, fitted=one.fitted / factor, feet=one.feet / [1, factor]) if bad else one
         for one, bad, factor in zip(people, wrong, factors, strict=True)
     ]
 
@@ -216,6 +221,7 @@ def ablations(pools: Sequence[Pool], count: int) -> list[str]:
         ("Table 5: log-MSE", paper(loss="log_mse")),
         ("Table 5: SIlog, λ 0.85 as in the code (the paper's choice)", paper()),
         ("Table 5: SIlog, λ 0.15 as printed", paper(weight=LAMBDA_PRINTED)),
+        ("ours, by surfaces alone", surfaces),
         ("ours, without robust weights", unweighted),
         ("ours", ours),
     ]
@@ -256,22 +262,35 @@ def coverage(pools: Sequence[Pool]) -> list[str]:
 
 
 def readings(pools: Sequence[Pool]) -> str:
-    """Say how far the model's disparity of people lies beside the line of the scene around them."""
-    middles, spreads = [], []
+    """Say how far the model's disparity of people, and at their feet, lies beside the scene's line."""
+    people, feet = [], []
     for pool in pools:
         line = best_line(pool, ())
-        off = []
-        for one in pool.paintings:
-            d = float(np.median(one.line[0] * one.painted + one.line[1]))
-            off.append(-np.log(max(line.scale * d + line.shift, LEAST) * np.median(one.exact)))
-        low, middle, high = np.quantile(off, [0.16, 0.5, 0.84])
-        middles.append(middle)
-        spreads.append((high - low) / 2)
-    low, high = np.quantile(middles, [0.16, 0.84])
+
+        def off(d: float, depth: float, line: Fitted = line) -> float:
+            return float(-np.log(max(line.scale * d + line.shift, LEAST) * depth))
+
+        people.append(
+            [
+                off(float(np.median(one.line[0] * one.painted + one.line[1])), np.median(one.exact))
+                for one in pool.paintings
+            ]
+        )
+        standing = [one for one in pool.paintings if np.isfinite(one.feet).all()]
+        feet.append([off(one.feet[0], one.ground) for one in standing])
     return (
-        f"ln(distance of people by the scene's line / true), {len(pools)} scenes: middle of a scene "
-        f"{np.median(middles):+.2f} ± {(high - low) / 2:.2f}, "
-        f"spread within one {np.median(spreads):.2f}"
+        f"ln(distance by the scene's line / true), {len(pools)} scenes: "
+        f"surfaces {_summary(people)}; ground at feet {_summary([f for f in feet if f])}"
+    )
+
+
+def _summary(scenes: Sequence[Sequence[float]]) -> str:
+    """Middle of the scenes' middles, their spread, and the usual spread within a scene."""
+    low, middle, high = np.array([np.quantile(one, [0.16, 0.5, 0.84]) for one in scenes]).T
+    left, right = np.quantile(middle, [0.16, 0.84])
+    return (
+        f"{np.median(middle):+.2f} ± {(right - left) / 2:.2f}, "
+        f"within a scene ± {np.median(high - low) / 2:.2f}"
     )
 
 

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from sightline.errors import InputError
 from sightline.files.atomic import atomic_path
 from sightline.metric.bodies import HeightPrior, fit_body, pseudo_depth
+from sightline.metric.bodies.feet import Footing, footing
 from sightline.metric.bodies.rendered import Truth, scaled, show
 from sightline.metric.head.paper import to_original
 from sightline.metric.painters.strips import StripConfig, draw_strip
@@ -62,6 +63,9 @@ class Painting:
         exact_line: (2,) scale and shift that bring those to the original's units.
         exact: (Q,) true depth of the person, clothes and all, [m].
         bare: (Q,) of the true body below the clothes, [m].
+        feet: (2,) the original's disparity at the feet of the fitted body, and their depth, [m]; NaN
+            where they are not seen.
+        ground: true depth of the original there, [m].
         off: fitted over true distance.
     """
 
@@ -73,6 +77,8 @@ class Painting:
     exact_line: Array
     exact: Array
     bare: Array
+    feet: Array
+    ground: float
     off: float
 
 
@@ -236,8 +242,20 @@ def _painting(
         np.array([own_line.scale, own_line.shift]),
         painted.depth.values.ravel()[true_kept].astype(np.float64),
         by_truth.ravel()[true_kept].astype(np.float64),
+        *_feet(footing(fitted.mesh, reported, painted.camera), relative.values, frame),
         fitted.distance / truth.distance,
     )
+
+
+def _feet(
+    found: Footing | None, relative: NDArray[np.float32], frame: Frame
+) -> tuple[Array, float]:
+    """Return disparity and depth of the feet, and the true depth of the ground there."""
+    if found is None:
+        return np.full(2, np.nan), np.nan
+    value = np.median(relative[found.rows, found.columns])
+    ground = np.median(frame.depth.values[found.rows, found.columns])
+    return np.array([value, found.depth], np.float64), float(ground)
 
 
 def _some(depth: NDArray[Any], rng: Random) -> NDArray[np.int64]:
@@ -300,6 +318,7 @@ def load(path: Path | str) -> Pool:
         paintings = []
         for index in range(int(file["count"])):
             values = {name: file[f"{index}.{name}"] for name in Painting.__slots__}
-            values["sigma"], values["off"] = float(values["sigma"]), float(values["off"])
+            for name in ("sigma", "ground", "off"):
+                values[name] = float(values[name])
             paintings.append(Painting(**values))
         return Pool(str(file["kind"]), *(file[name] for name in names), tuple(paintings))

@@ -45,7 +45,12 @@ def board(depth, left, top, right, bottom):
     )
 
 
-BOARDS = [board(3.0, 20, 30, 40, 90), board(5.0, 90, 35, 105, 70)]
+def standing(left, top, right, bottom):
+    """A board that stands on the floor."""
+    return board(float(room()[bottom, left]), left, top, right, bottom)
+
+
+BOARDS = [standing(20, 30, 40, 90), standing(90, 35, 105, 70)]
 
 
 class Boards:
@@ -94,9 +99,29 @@ def test_each_alone_holds_the_truth_in_its_error_bars(name):
 def test_people_alone():
     relative, depth = scene(BOARDS)
     found = estimate(PIXELS, CAMERA, relative, Known(), finder=Boards(BOARDS))
-    assert [clue.name for clue in found.fit.clues] == ["person 1", "person 2"]
+    assert [clue.name for clue in found.fit.clues] == [
+        "feet of person 1",
+        "feet of person 2",
+    ]
     assert np.median(np.abs(found.depth.values / depth - 1)) < 0.05
     assert found.sources == {"people_found_by": "boards"}
+
+
+def test_people_whose_feet_are_not_seen_count_by_their_surface():
+    relative, depth = scene(BOARDS)
+    cut = np.arange(120)[:, None] < 60
+    hidden = [replace(person, mask=person.mask & cut) for person in BOARDS]
+    found = estimate(PIXELS, CAMERA, relative, Known(), finder=Boards(hidden))
+    assert [clue.name for clue in found.fit.clues] == ["person 1", "person 2"]
+    assert np.median(np.abs(found.depth.values / depth - 1)) < 0.05
+
+
+def test_feet_are_believed_before_a_network_that_sets_people_off():
+    relative, depth = scene(BOARDS)
+    people = np.any([person.mask for person in BOARDS], axis=0)
+    off = replace(relative, values=np.where(people, 0.9 * relative.values, relative.values))
+    found = estimate(PIXELS, CAMERA, off, Known(), finder=Boards(BOARDS))
+    assert np.median(np.abs(found.depth.values / depth - 1)[~people]) < 0.05
 
 
 def test_all_together_are_surer_than_each_and_say_how_far_they_agree():
@@ -168,7 +193,7 @@ class Painter:
         for mask, seed in zip(masks, seeds, strict=True):
             columns = np.flatnonzero(mask[0])
             image = pixels.copy()
-            image[0, 0] = columns[0], columns[-1], 50 + seed % 50  # a note to those who look at it
+            image[0, 0] = columns[0], columns[-1], 65 + seed % 50  # a note to those who look at it
             painted.append(image)
         return painted
 
@@ -180,14 +205,12 @@ class PaintedBoards:
 
     @staticmethod
     def of(pixels):
-        left, right, tenths = (int(v) for v in pixels[0, 0])
-        if tenths == 128:
+        left, right, bottom = (int(v) for v in pixels[0, 0])
+        if bottom == 128:
             return []
-        depth = tenths / 20
-        high = round(1.7 / depth * 120)
         middle = (left + right) // 2
         half = max(2, min((right - left) // 2, 8))
-        return [board(depth, middle - half, max(2, 70 - high // 2), middle + half, 70 + high // 3)]
+        return [standing(middle - half, max(2, bottom - 50), middle + half, bottom)]
 
     def find(self, pixels, camera):
         return self.of(pixels)

@@ -13,6 +13,7 @@ from sightline.errors import InputError
 from sightline.metric.head.apply import to_metres
 from sightline.metric.head.clues import Clue
 from sightline.metric.head.fit import LEAST_CONTRAST, MetricFit, Prior, fit, span_of
+from sightline.metric.head.problem import PEOPLE
 from sightline.metric.lens import focal_sigma
 from sightline.metric.painters.paint import PaintConfig, paint_people
 from sightline.metric.painters.types import Painter
@@ -22,7 +23,7 @@ from sightline.metric.prior import CONTRAST
 from sightline.metric.yardsticks.floor import height_clue
 from sightline.metric.yardsticks.iris import iris_clues
 from sightline.metric.yardsticks.known import length_clue, object_clue, point_clues, sparse_clues
-from sightline.metric.yardsticks.people import people_clues, shared_sigma
+from sightline.metric.yardsticks.people import people_clues, shared_sigmas
 from sightline.metric.yardsticks.words import Length
 from sightline.types import Camera, DepthMap
 
@@ -169,7 +170,8 @@ def estimate(
                 attempt.painting.people,
                 attempt.painting.disparity,
                 camera,
-                first=1 + sum(clue.kind == "person" for clue in clues),
+                ground=relative.values,
+                first=1 + sum(clue.kind in PEOPLE for clue in clues),
             )
             clues += painted.clues
         if accepted < config.wanted:
@@ -181,7 +183,7 @@ def estimate(
             + (" (nobody was found)" if finder is not None else ", or let people be looked for"),
         )
     error = focal_sigma(camera) if focal_error is None else focal_error
-    prior = Prior(*CONTRAST, error, {"person": shared_sigma()})
+    prior = Prior(*CONTRAST, error, shared_sigmas())
     result = fit(clues, span_of(relative.values[relative.valid]), prior, seed=seed)
     warnings += _remarks(result, camera, error)
     depth = to_metres(relative, result, camera)

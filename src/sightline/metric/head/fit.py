@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from sightline.errors import InputError
 from sightline.metric.head.clues import LEAST, Clue, Doubles
-from sightline.metric.head.problem import LEAST_CONTRAST, Prior, Problem, line_of
+from sightline.metric.head.problem import LEAST_CONTRAST, PEOPLE, Prior, Problem, line_of
 
 __all__ = ["LEAST_CONTRAST", "ClueReport", "MetricFit", "Prior", "fit", "span_of"]
 
@@ -39,7 +39,7 @@ CONTRADICTS = 3.0
 IMPOSSIBLE = 0.4
 #: Error bars of clues that disagree are widened by this at most.
 WIDEST = 4.0
-#: With at least so many clues of the kind `person`, they are drawn anew for each variant.
+#: With at least so many people, they are drawn anew for each variant.
 ENOUGH = 6
 _GRID = 65
 
@@ -185,7 +185,7 @@ def _variants(
     clues, prior = problem.clues, problem.prior
     moved = rng.standard_normal((count, len(problem.owner))) * problem.sigmas
     drawn = np.ones((count, len(clues)))
-    people = [index for index, clue in enumerate(clues) if clue.kind == "person"]
+    people = [index for index, clue in enumerate(clues) if clue.kind in PEOPLE]
     if len(people) >= ENOUGH:
         # Drawn anew, people show how far they differ; moving them as well would count it twice.
         moved[:, np.isin(problem.owner, people)] = 0.0

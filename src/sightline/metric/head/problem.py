@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sightline.metric.head.clues import KNOTS, Clue, DepthClue, Doubles, Lines
+from sightline.metric.head.clues import Clue, DepthClue, Doubles, Lines
 
 #: Residual, in standard deviations, from which on a clue counts less and less.
 TUNING = 2.0
+#: Kinds of clues that people give: by where they stand, or by their surface.
+PEOPLE = ("feet", "person")
 #: Kinds of clues that were found, not given: they give way to what somebody knows.
-FOUND = ("person", "iris")
+FOUND = (*PEOPLE, "iris")
 #: Fewest given clues of which one may be let go: of two that contradict each other, which?
 FEW = 3
 #: Least ln(ρ_near / ρ_far): near things are nearer than far ones, whatever two noisy depths say.
@@ -40,6 +42,23 @@ class Prior:
     shared: Mapping[str, float] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Alike:
+    """Things with as many points each, which are asked together: there may be many people.
+
+    Attributes:
+        places: of the clues.
+        disparity: (T, N) relative disparity.
+        logs: (T, N) ln(known depth).
+        power: (T,) of the focal length.
+    """
+
+    places: list[int]
+    disparity: Doubles
+    logs: Doubles
+    power: Doubles
+
+
 class Problem:
     """Clues, priors and the equations between them, for many variants side by side."""
 
@@ -56,29 +75,25 @@ class Problem:
         given = np.array([clue.kind not in FOUND for clue in clues])
         #: Clues that are believed whatever the others say.
         self.held = given & (int(given.sum()) < FEW)
-        #: Things with as many points each are asked together: there may be many people.
-        things = {
-            index: clue
-            for index, clue in enumerate(clues)
-            if isinstance(clue, DepthClue) and clue.relief is None and len(clue.depth) == KNOTS
-        }
-        self.alike = list(things)
-        self.disparity = np.array([thing.disparity for thing in things.values()])
-        self.logs = np.log([thing.depth for thing in things.values()])
-        self.power = np.array([thing.focal_power for thing in things.values()])
+        by_size: dict[int, list[int]] = {}
+        for index, clue in enumerate(clues):
+            if isinstance(clue, DepthClue) and clue.relief is None:
+                by_size.setdefault(len(clue.depth), []).append(index)
+        self.groups = [_alike(clues, places) for places in by_size.values()]
+        together = {index for places in by_size.values() for index in places}
+        self.single = [index for index in range(len(clues)) if index not in together]
 
     def residuals(self, logs: Doubles, moved: Doubles) -> Doubles:
         """(B, 3) → (B, R) logarithms of ratios, with known sizes moved by (B, R)."""
         lines = Lines(*line_of(logs, self.span), np.exp(logs[:, 2]))
         off = np.empty((len(logs), len(self.owner)))
-        if self.alike:
-            inverse = lines.inverse(self.disparity.ravel()).reshape(-1, *self.disparity.shape)
-            middle = np.median(-np.log(inverse) - self.logs, axis=2)
-            off[:, self.first[self.alike]] = middle - self.power * logs[:, 2:]
-        for index, clue in enumerate(self.clues):
-            if index not in self.alike:
-                begin = self.first[index]
-                off[:, begin : begin + len(clue.sigmas)] = clue.compare(lines)
+        for group in self.groups:
+            inverse = lines.inverse(group.disparity.ravel()).reshape(-1, *group.disparity.shape)
+            middle = np.median(-np.log(inverse) - group.logs, axis=2)
+            off[:, self.first[group.places]] = middle - group.power * logs[:, 2:]
+        for index in self.single:
+            begin, clue = self.first[index], self.clues[index]
+            off[:, begin : begin + len(clue.sigmas)] = clue.compare(lines)
         return off - moved
 
     def start(self) -> Doubles:
@@ -131,6 +146,16 @@ class Problem:
             if np.abs(change).max() < 1e-6:
                 break
         return logs
+
+
+def _alike(clues: Sequence[Clue], places: list[int]) -> _Alike:
+    things = [clue for clue in (clues[place] for place in places) if isinstance(clue, DepthClue)]
+    return _Alike(
+        places,
+        np.array([thing.disparity for thing in things]),
+        np.log([thing.depth for thing in things]),
+        np.array([thing.focal_power for thing in things]),
+    )
 
 
 def line_of(logs: Doubles, span: Doubles) -> tuple[Doubles, Doubles]:

@@ -110,6 +110,7 @@ def _person(path: Path, camera: Camera) -> Person:
         visibility=np.zeros(count),
         world=np.full((count, 3), np.nan),
         mesh=mesh,
+        outlined=not mask_path.exists(),
     )
 
 

@@ -50,6 +50,7 @@ class Person:
             body is bent, not where it is.
         mesh: the person's surface in metres where a tool has given one, else None; then the
             landmarks may be all NaN and of visibility 0.
+        outlined: the mask is no more than the mesh's own outline, and does not say what is hidden.
     """
 
     box: NDArray[np.float64]
@@ -59,6 +60,7 @@ class Person:
     visibility: NDArray[np.float64]
     world: NDArray[np.float64]
     mesh: Mesh | None = None
+    outlined: bool = False
 
 
 def check_camera(pixels: NDArray[np.uint8], camera: Camera) -> None:

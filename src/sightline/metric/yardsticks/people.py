@@ -1,10 +1,15 @@
-"""People as yardsticks: the surface of each one's fitted body, under the pixels that show them."""
+"""People as yardsticks: where each one's fitted body meets the ground, or else its surface.
+
+The paper reads disparity on people. On the ground at their feet it is a better reading (see
+`bodies.feet`), so where feet are seen, that is what is used.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import cv2
 import numpy as np
@@ -12,6 +17,7 @@ from numpy.typing import NDArray
 
 from sightline.errors import InputError
 from sightline.metric.bodies.depth import pseudo_depth
+from sightline.metric.bodies.feet import footing
 from sightline.metric.bodies.fit import FittedBody, fit_body
 from sightline.metric.bodies.stature import HeightPrior
 from sightline.metric.head.clues import DepthClue, condense
@@ -25,6 +31,8 @@ MESH_SIGMA = 0.07
 #: that everybody in a picture shares: networks set people off from what is around them. With `small`,
 #: in the first ten scenes of benchmarks/metres.py; the others of it judge what comes of them.
 PERSON_READING, COMMON_READING = 0.15, 0.2
+#: The same for the ground at a person's feet.
+FEET_READING, COMMON_FEET = 0.08, 0.05
 #: From this chance on that somebody is a thing, say so; and what certainty of that adds to the error.
 DOUBT, DOUBTFUL = 0.2, 0.5
 #: How far somebody must stand out from what is beside them, as a share of the picture's range of
@@ -52,17 +60,21 @@ def people_clues(
     disparity: FloatArray | NDArray[np.float64],
     camera: Camera,
     *,
+    ground: FloatArray | NDArray[np.float64] | None = None,
     first: int = 1,
 ) -> PeopleClues:
-    """Fit a body to every person and read relative disparity under it.
+    """Fit a body to every person and read relative disparity at its feet, or under it.
 
     Args:
         people: of one picture.
         disparity: (H, W) its relative disparity.
         camera: of it; distances are proportional to its focal length.
+        ground: (H, W) relative disparity of the picture before people were painted into it, in the
+            same units; None for `disparity`.
         first: number of the first person, for their names.
     """
-    names, bodies, masks, sigmas, warnings = [], [], [], [], []
+    measured: list[_Measured] = []
+    warnings: list[str] = []
     for number, person in enumerate(people, first):
         name = f"person {number}"
         try:
@@ -70,13 +82,11 @@ def people_clues(
         except InputError as error:
             warnings.append(f"{name}: {error}")
             continue
-        names.append(name)
-        bodies.append(body)
-        masks.append(person.mask)
         doubt = 1 - person.confidence
         own = body.distance_sigma if isinstance(body, FittedBody) else MESH_SIGMA
         flat = not stands_out(disparity, person.mask)
-        sigmas.append(math.hypot(own, doubt * DOUBTFUL, FLAT_SIGMA if flat else 0.0))
+        sigma = math.hypot(own, doubt * DOUBTFUL, FLAT_SIGMA if flat else 0.0)
+        measured.append(_Measured(name, person, body, sigma))
         if flat:
             warnings.append(
                 f"{name}: is as far away as what is beside it: on a poster, or in a mirror?"
@@ -85,18 +95,73 @@ def people_clues(
             warnings.append(f"{name}: may not be a person ({doubt:.0%}); look at the picture")
         if isinstance(body, FittedBody):
             warnings += [f"{name}: {line}" for line in body.warnings]
+    bodies, masks = [one.body for one in measured], [one.person.mask for one in measured]
     depth, who = pseudo_depth(bodies, masks, camera)
     clues = []
-    for number, (name, sigma) in enumerate(zip(names, sigmas, strict=True)):
+    for number, one in enumerate(measured):
         pixels = (who == number) & np.isfinite(disparity)
         if int(pixels.sum()) < FEWEST_PIXELS:
-            warnings.append(f"{name}: its body meets too few of its pixels to measure with")
+            warnings.append(f"{one.name}: its body meets too few of its pixels to measure with")
             continue
-        values, depths = condense(disparity[pixels], depth[pixels])
-        clues.append(
-            DepthClue(name, "person", values, depths, person_sigma(sigma), focal_power=1.0)
-        )
+        clue = _feet_clue(one, disparity if ground is None else ground, camera)
+        if clue is None:
+            clue = surface_clue(one.name, disparity[pixels], depth[pixels], one.sigma)
+        clues.append(clue)
     return PeopleClues(tuple(clues), tuple(warnings))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Measured:
+    """A person, their body, and the relative error of its distance."""
+
+    name: str
+    person: Person
+    body: FittedBody | Mesh
+    sigma: float
+
+
+def _feet_clue(
+    one: _Measured, ground: FloatArray | NDArray[np.float64], camera: Camera
+) -> DepthClue | None:
+    """Return what the ground at somebody's feet says, if they are seen to stand on it."""
+    mesh = one.body.mesh if isinstance(one.body, FittedBody) else one.body
+    found = footing(mesh, one.person, camera)
+    if found is None:
+        return None
+    value = float(np.median(ground[found.rows, found.columns]))
+    if not math.isfinite(value):
+        return None
+    return ground_clue(one.name, value, found.depth, one.sigma)
+
+
+def surface_clue(
+    name: str, disparity: NDArray[Any], depth: NDArray[Any], distance_sigma: float
+) -> DepthClue:
+    """Return what the surface of a person's body says.
+
+    Args:
+        name: of the person.
+        disparity: (N,) relative disparity at pixels of the person.
+        depth: (N,) of the body there, [m].
+        distance_sigma: relative error of the body's distance.
+    """
+    sigma = math.hypot(distance_sigma, PERSON_READING)
+    return DepthClue(name, "person", *condense(disparity, depth), sigma, focal_power=1.0)
+
+
+def ground_clue(name: str, disparity: float, depth: float, distance_sigma: float) -> DepthClue:
+    """Return what the ground at a person's feet says.
+
+    Args:
+        name: of the person.
+        disparity: relative disparity of the ground.
+        depth: of the feet, [m].
+        distance_sigma: relative error of the body's distance.
+    """
+    sigma = math.hypot(distance_sigma, FEET_READING)
+    return DepthClue(
+        f"feet of {name}", "feet", np.array([disparity]), np.array([depth]), sigma, focal_power=1.0
+    )
 
 
 def stands_out(disparity: FloatArray | NDArray[np.float64], mask: BoolArray) -> bool:
@@ -132,11 +197,10 @@ def _body(person: Person, camera: Camera) -> FittedBody | Mesh:
     return person.mesh if person.mesh is not None else fit_body(person, camera)
 
 
-def person_sigma(distance_sigma: float) -> float:
-    """Relative error of what one person says: of the distance, and of reading disparity there."""
-    return math.hypot(distance_sigma, PERSON_READING)
-
-
-def shared_sigma(prior: HeightPrior | None = None) -> float:
-    """Relative error that all people of a picture share: more of them do not average it away."""
-    return math.hypot((prior or HeightPrior()).shared, COMMON_READING)
+def shared_sigmas(prior: HeightPrior | None = None) -> dict[str, float]:
+    """Relative errors that all clues of a kind share: more people do not average them away."""
+    height = (prior or HeightPrior()).shared
+    return {
+        "person": math.hypot(height, COMMON_READING),
+        "feet": math.hypot(height, COMMON_FEET),
+    }
