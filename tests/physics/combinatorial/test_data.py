@@ -15,7 +15,7 @@ from sightline.physics.combinatorial.read import differences
 from sightline.physics.combinatorial.render import render_scene
 from sightline.physics.combinatorial.spec import BLOCK, CombinatorialSpec, parse_trials
 from sightline.physics.combinatorial.templates import HELD_OUT, SIX
-from sightline.physics.data import mp4
+from sightline.physics.data import mp4, work
 from sightline.physics.data.describe import describe
 from sightline.physics.data.make import Step, make_dataset
 from sightline.physics.data.open import open_dataset
@@ -34,6 +34,14 @@ def spec_of(**changes):
         "video": "lossless",
     }
     return CombinatorialSpec(**{**settings, **changes})
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _every_block_is_a_part():
+    """Tests have few videos; whole data sets of them would be a single part."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(work, "PART_SECONDS", 0.0)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -179,11 +187,11 @@ def test_a_damaged_part_is_noticed(tmp_path):
     steps = make_dataset(spec_of(), out, workers=1)
     next(steps)
     steps.close()
-    part = tmp_path / "a.h5.parts" / "000000.part"
+    part = tmp_path / "a.h5.parts" / "000000-000000.part"
     damaged = bytearray(part.read_bytes())
     damaged[200] ^= 1
     part.write_bytes(damaged)
-    with pytest.raises(InputError, match=r"000000\.part: is damaged"):
+    with pytest.raises(InputError, match=r"000000-000000\.part: is damaged"):
         list(make_dataset(spec_of(), out, workers=1))
     assert not out.exists()
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sightline.errors import InputError, SightlineError
-from sightline.physics.data import make, parts
+from sightline.physics.data import make, parts, work
 from sightline.physics.data.make import make_dataset, recipe_of, worth
 from sightline.physics.data.open import open_dataset
 from sightline.physics.data.spec import BLOCK, DataSpec, draw, full_count
@@ -21,6 +21,14 @@ PROBE = {"scenario": "probe:memorisation", "part": "test"}
 
 def spec_of(**changes):
     return DataSpec(**{"scenario": "collision", "count": COUNT, "size": 16, "seed": 5, **changes})
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _every_block_is_a_part():
+    """Tests have few videos; whole data sets of them would be a single part."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(work, "PART_SECONDS", 0.0)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -85,16 +93,48 @@ def test_parts_of_another_data_set_are_refused(whole, tmp_path):
 def test_a_damaged_part_is_noticed(whole, tmp_path, name, video, place):
     out = tmp_path / name
     stopped(out, video=video)
-    part = tmp_path / f"{name}.parts" / "000000.part"
+    part = tmp_path / f"{name}.parts" / "000000-000000.part"
     damaged = bytearray(part.read_bytes())
     damaged[place] ^= 1
     part.write_bytes(damaged)
-    with pytest.raises(InputError, match=r"000000\.part: is damaged; delete it and run again"):
+    with pytest.raises(
+        InputError, match=r"000000-000000\.part: is damaged; delete it and run again"
+    ):
         list(make_dataset(spec_of(video=video), out))
     assert not out.exists()
     part.unlink()
     list(make_dataset(spec_of(video=video), out))
     assert out.read_bytes() == (whole / name).read_bytes()
+
+
+@pytest.mark.parametrize("place", [0, 20, 100, -1])
+def test_a_damaged_part_of_several_blocks(whole, tmp_path, monkeypatch, place):
+    monkeypatch.setattr(work, "PART_SECONDS", 1.0)
+    out = tmp_path / "a.slv"
+    stopped(out)
+    (part,) = (tmp_path / "a.slv.parts").glob("*.part")
+    assert part.name == "000000-000002.part"
+    good = part.read_bytes()
+    first = 40 + int.from_bytes(good[:8], "little")  # where the second block begins
+    damaged = bytearray(good)
+    damaged[place if place < 0 else first + place] ^= 1
+    for content in (bytes(damaged), good[:-1], good[:first], b""):
+        part.write_bytes(content)
+        with pytest.raises(InputError, match=r"damaged|empty"):
+            list(make_dataset(spec_of(), out))
+        assert not out.exists()
+    part.write_bytes(good)
+    assert all(step.skipped for step in make_dataset(spec_of(), out))
+    assert out.read_bytes() == (whole / "a.slv").read_bytes()
+
+
+def test_a_part_holds_blocks_in_a_row(monkeypatch):
+    monkeypatch.setattr(work, "PART_SECONDS", 0.5)
+    jobs = [SimpleNamespace(number=k, videos=100) for k in (0, 1, 2, 3, 7, 8)]
+    rows = work.portioned(jobs, 0.002)
+    assert [[job.number for job in row.jobs] for row in rows] == [[0, 1], [2, 3], [7, 8]]
+    assert [len(row.jobs) for row in work.portioned(jobs, 1.0)] == [1] * 6
+    assert work.portioned([], 1.0) == []
 
 
 def test_an_old_file_stays_without_force(whole, tmp_path):

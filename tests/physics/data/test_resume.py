@@ -11,6 +11,7 @@ import pytest
 
 from sightline.errors import InputError, SightlineError
 from sightline.physics.combinatorial.spec import CombinatorialSpec
+from sightline.physics.data import work
 from sightline.physics.data.make import Step, make_dataset
 from sightline.physics.data.spec import BLOCK, DataSpec
 
@@ -26,12 +27,14 @@ import sys, time
 from sightline.errors import SightlineError
 from sightline.physics.combinatorial.spec import CombinatorialSpec
 from sightline.physics.data.make import make_dataset
+from sightline.physics.data import work
 from sightline.physics.data.parts import Parts
 from sightline.physics.data.spec import DataSpec
+work.PART_SECONDS = 0.0
 real = Parts.write
-def write(self, number, block):
+def write(self, number, blocks):
     time.sleep(number and {delay})
-    real(self, number, block)
+    real(self, number, blocks)
 Parts.write = write
 if __name__ == "__main__":
     try:
@@ -39,6 +42,14 @@ if __name__ == "__main__":
     except SightlineError as error:
         print(error.exit_code, error)
 """
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _every_block_is_a_part():
+    """Tests have few videos; whole data sets of them would be a single part."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(work, "PART_SECONDS", 0.0)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +82,7 @@ def names(folder):
 def test_a_run_killed_outright_goes_on(whole, tmp_path, script, name):
     out, spec = tmp_path / name, SPECS[name]
     child = subprocess.Popen([*script(spec, delay=60), str(out)])
-    first = tmp_path / f"{name}.parts" / "000000.part"
+    first = tmp_path / f"{name}.parts" / "000000-000000.part"
     deadline = time.monotonic() + 120
     while not first.exists():
         assert child.poll() is None

@@ -18,7 +18,7 @@ from sightline.files.atomic import atomic_path
 from sightline.physics.data.parts import Parts, check_room, claimed
 from sightline.physics.data.recipe import J, Recipe
 from sightline.physics.data.spec import DataSpec
-from sightline.physics.data.work import make_parts, make_parts_on_ray
+from sightline.physics.data.work import make_parts, make_parts_on_ray, portioned
 from sightline.processes import available_cores
 
 if TYPE_CHECKING:
@@ -74,10 +74,8 @@ def make_dataset(
         check_room(parts.folder, parts.size())
         with atomic_path(out) as temporary:
             # Parts of an earlier run may have been damaged since; those of this one were just written.
-            blocks = (
-                (job, *parts.read(job.number, check=job.number in there)) for job in recipe.jobs
-            )
-            recipe.write(temporary, blocks)
+            blocks = zip(recipe.jobs, parts.read(check=there), strict=True)
+            recipe.write(temporary, ((job, *block) for job, block in blocks))
         parts.remove()
 
 
@@ -115,9 +113,10 @@ def _parts_made(
     address: str | None,
 ) -> Generator[J, None, None]:
     """Make the parts that are missing, wherever that is."""
+    portions = portioned(jobs, recipe.seconds)
     if cluster:
-        return make_parts_on_ray(recipe.make, parts, jobs, workers=workers, address=address)
+        return make_parts_on_ray(recipe.make, parts, portions, workers=workers, address=address)
     workers = workers or worth(recipe, jobs)
     if workers > 1 and len(jobs) > 1:  # to put compiled code where the workers find it
         recipe.make(jobs[0].rehearsal())
-    return make_parts(recipe.make, parts, jobs, workers=workers)
+    return make_parts(recipe.make, parts, portions, workers=workers)

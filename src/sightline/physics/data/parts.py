@@ -1,8 +1,10 @@
 """Blocks on their way to a data set: a folder of parts beside the file, which a killed run leaves.
 
-data.h5.parts/settings.json    what the data set is; another one is refused
-data.h5.parts/000017.part      block 17, written whole or not at all
-data.h5.parts/lock             held by the run that is at work
+data.h5.parts/settings.json            what the data set is; another one is refused
+data.h5.parts/000016-000023.part       blocks 16 to 23, written whole or not at all
+data.h5.parts/lock                     held by the run that is at work
+
+In a part every block follows its length (8 bytes, little-endian) and its sha256.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import hashlib
 import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,7 +25,8 @@ from sightline.files.atomic import atomic_path, write_text
 from sightline.files.reading import open_file, read_bytes
 
 _SETTINGS = "settings.json"
-_HASH = 32
+_NAME = re.compile(r"(\d{6,})-(\d{6,})\.part")
+_LENGTH, _HASH = 8, 32
 
 
 class Parts:
@@ -36,30 +39,47 @@ class Parts:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def path(self, number: int) -> Path:
-        """Return where block `number` is or will be."""
-        return self.folder / f"{number:06d}.part"
+    def write(self, first: int, blocks: Sequence[bytes]) -> None:
+        """Keep blocks `first`, `first` + 1, …; hashes are taken here, where workers share the work."""
+        path = self.folder / f"{first:06d}-{first + len(blocks) - 1:06d}.part"
+        with atomic_path(path) as temporary, temporary.open("wb") as file:
+            for block in blocks:
+                file.write(len(block).to_bytes(_LENGTH, "little"))
+                file.write(hashlib.sha256(block).digest())
+                file.write(block)
 
-    def write(self, number: int, block: bytes) -> None:
-        """Keep a block; its hash is taken here, where workers share the work."""
-        with atomic_path(self.path(number)) as temporary, temporary.open("wb") as file:
-            file.write(block)
-            file.write(hashlib.sha256(block).digest())
+    def read(self, *, check: Container[int]) -> Iterator[tuple[bytes, str]]:
+        """Yield all blocks in order, each with its sha256; refuse what is not what was written.
 
-    def read(self, number: int, *, check: bool = True) -> tuple[bytes, str]:
-        """Return a block and its sha256; if told to check, refuse one that is not what was written."""
-        path = self.path(number)
-        with open_file(path, what="part of a data set") as file:
-            block = file.read(max(0, path.stat().st_size - _HASH))
-            digest = file.read(_HASH)
-        if check and hashlib.sha256(block).digest() != digest:
-            raise InputError("is damaged", path=path, remedy="delete it and run again")
-        return block, digest.hex()
+        Args:
+            check: numbers of the blocks whose hash is taken again.
+        """
+        for path, numbers in self._found():
+            with open_file(path, what="part of a data set") as file:
+                for number in numbers:
+                    length = int.from_bytes(file.read(_LENGTH), "little")
+                    digest = file.read(_HASH)
+                    block = file.read(min(length, path.stat().st_size))
+                    if len(block) != length or (
+                        number in check and hashlib.sha256(block).digest() != digest
+                    ):
+                        raise InputError("is damaged", path=path, remedy="delete it and run again")
+                    yield block, digest.hex()
 
     def finished(self) -> set[int]:
         """Return the numbers of the blocks that are there."""
-        names = (path.name for path in self.folder.iterdir())
-        return {int(m[1]) for name in names if (m := re.fullmatch(r"(\d{6,})\.part", name))}
+        return {number for _, numbers in self._found() for number in numbers}
+
+    def _found(self) -> list[tuple[Path, range]]:
+        """Return the parts in order, and the blocks that each has."""
+        named = ((path, _NAME.fullmatch(path.name)) for path in self.folder.iterdir())
+        found = [(path, range(int(m[1]), int(m[2]) + 1)) for path, m in named if m]
+        return sorted(found, key=lambda one: one[1].start)
+
+    def clear(self) -> None:
+        """Delete all parts."""
+        for path, _ in self._found():
+            path.unlink()
 
     def size(self) -> int:
         """Return how many bytes all parts take."""
@@ -125,8 +145,7 @@ def _settle(parts: Parts, settings: dict[str, Any], *, force: bool) -> None:
                 path=parts.folder,
                 remedy="finish that one, delete the folder, or add --force",
             )
-        for number in parts.finished():
-            parts.path(number).unlink()
+        parts.clear()
     write_text(path, json.dumps(settings, indent=1) + "\n")
 
 
