@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -51,6 +53,36 @@ def test_an_unsure_lens():
 def test_bad_places(start, end, message):
     with pytest.raises(InputError, match=message):
         measure_between(wall(), start, end)
+
+
+def hall(tilt=0.2, height=1.6):
+    """A floor 1.6 m below a camera that looks down by 0.2 rad, and a wall 8 m away."""
+    v, u = np.mgrid[:101, :201]
+    rays = np.stack([(u - 100) / 100, (v - 50) / 100, np.ones_like(u, float)], axis=-1)
+    up = np.array([0, -np.cos(tilt), -np.sin(tilt)])
+    floor = -(rays @ up) / height
+    wall = rays @ np.array([0, -np.sin(tilt), np.cos(tilt)]) / 8
+    values = (1 / np.maximum(floor, wall)).astype(np.float32)
+    return DepthMap(values, Kind.METRIC_DEPTH, camera=CAMERA), rays * values[
+        ..., None
+    ] @ up + height
+
+
+def test_heights_over_the_floor():
+    depth, heights = hall()
+    found = measure_between(depth, (60, 90), (140, 20))
+    first, second = found.heights
+    assert first.value == pytest.approx(0.0, abs=0.02)
+    assert second.value == pytest.approx(heights[20, 140], rel=0.02)
+    assert heights[20, 140] > 1.5
+    assert 0 < second.sigma < 0.2
+    sure = replace(depth, sigma=0.1 * depth.values)
+    unsure = measure_between(sure, (60, 90), (140, 20)).heights[1]
+    assert unsure.sigma == pytest.approx(0.1 * second.value, rel=0.5)
+
+
+def test_no_heights_without_a_floor():
+    assert measure_between(wall(), (50, 50), (150, 50)).heights is None
 
 
 def test_only_metres_are_measured_in():

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from sightline.metric.options import MetricOptions
+from sightline.metric.options import Yardsticks
 
 
 def measure(
@@ -16,7 +16,7 @@ def measure(
     *,
     start: Annotated[str, Parameter(name="--from")],
     end: Annotated[str, Parameter(name="--to")],
-    options: Annotated[MetricOptions, Parameter(name="*")] = MetricOptions(),  # noqa: B008 - frozen
+    options: Annotated[Yardsticks, Parameter(name="*")] = Yardsticks(),  # noqa: B008 - frozen
 ) -> int:
     """Measure between two pixels of a picture, or of a map in metres (.npz).
 
@@ -39,6 +39,7 @@ def measure(
         for warning in metres.warnings:
             print(f"note: {warning}")
     right, down, farther = result.across
+    heights = () if result.heights is None else result.heights
     rows = (
         ("distance", f"{result.distance} m"),
         ("to the right", f"{right} m"),
@@ -50,6 +51,10 @@ def measure(
         ("camera to the second", f"{result.ranges[1]} m"),
         ("rise in the picture", f"{result.elevation}°"),
         ("angle between them", f"{result.angle}°"),
+        *(
+            (f"{which} over the floor", f"{height} m")
+            for which, height in zip(("first", "second"), heights, strict=False)
+        ),
     )
     for name, value in rows:
         print(f"{name:<22}{value}")

@@ -1,4 +1,4 @@
-"""The bar under a colour picture: which end is near, which far, and what the numbers there are."""
+"""The bar under a colour picture: which end is near, which far, and round numbers in between."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
+from sightline.ticks import tick_label, ticks
 from sightline.types import Kind
 
 _PAPER = (255, 255, 255)
@@ -71,10 +72,29 @@ def add_legend(
     draw.rectangle(box, outline=_FRAME, width=max(1, size // 16))
     draw.text((gap, height + text_top), labels[0], _INK, font)
     draw.text((total - gap, height + text_top), labels[1], _INK, font, anchor="ra")
+    marks = _marks(near, far) if kind.unit else []
+    begin, end = gap + ends[0] + gap, total - gap - ends[1] - gap
+    shown = False
+    for mark in marks:
+        place = gap + (length - 1) * (mark - near) / (far - near)
+        half = font.getlength(tick_label(mark)) / 2
+        if not begin + half <= place <= end - half:
+            continue
+        top, bottom = height + bar_top + bar_height, height + text_top
+        draw.line((place, top - bar_height // 3, place, top), _INK, max(1, size // 16))
+        draw.text((place, bottom), tick_label(mark), _INK, font, anchor="ma")
+        begin, shown = place + half + gap, True
     title = _TITLES[kind]
-    if font.getlength(title) + 4 * gap <= total - 2 * max(ends) - 2 * gap:
+    if not shown and font.getlength(title) + 4 * gap <= total - 2 * max(ends) - 2 * gap:
         draw.text((total / 2, height + text_top), title, _INK, font, anchor="ma")
     return np.array(sheet)
+
+
+def _marks(near: float, far: float) -> list[float]:
+    """Return the round numbers between the ends, in the order of the bar."""
+    low, high = sorted((near, far))
+    marks = [mark for mark in ticks(low, high) if low < mark < high]
+    return marks if near <= far else marks[::-1]
 
 
 def font_size(width: int, height: int) -> int:

@@ -10,9 +10,12 @@ import numpy as np
 from sightline.errors import InputError
 from sightline.metric.head.clues import Doubles
 from sightline.metric.head.fit import MetricFit
+from sightline.metric.yardsticks.floor import find_floor
 from sightline.metric.yardsticks.known import POINTING, rays_at, window
 from sightline.types import Camera, DepthMap, Kind
 
+#: Least volume that the rays to three places on the floor span: narrower ones fix no plane.
+LEAST_SPREAD = 1e-3
 #: Varied measurements whose spread is the error bar.
 DRAWS = 400
 
@@ -46,6 +49,7 @@ class Measurement:
         across: (3,) how far the second is to the right, down and farther, in [m].
         elevation: angle of the line to the horizontal plane of the camera, in [degrees].
         angle: between both as seen from the camera, in [degrees].
+        heights: of both over the floor, in [m]; None where no floor is seen.
     """
 
     distance: Value
@@ -54,6 +58,7 @@ class Measurement:
     across: tuple[Value, Value, Value]
     elevation: Value
     angle: Value
+    heights: tuple[Value, Value] | None
 
 
 def measure_between(
@@ -85,13 +90,18 @@ def measure_between(
     looked = [_look(depth, x, y) for x, y in places]
     if np.array_equal(places[0], places[1]):
         raise InputError("both ends are the same pixel")
-    z = np.array([value for value, _ in looked])
-    share = np.array([sigma / value for value, sigma in looked])
+    floor = _floor_corners(depth)
+    if floor is not None:
+        places = np.vstack([places, floor.places])
+        looked += list(zip(floor.depths, floor.sigmas, strict=True))
+    z, sigmas = np.array(looked).T
+    share = sigmas / z
     rng = np.random.default_rng(0)
     logs, focal = (
         _varied_alone(share, focal_sigma, rng) if fit is None else _varied(z, share, fit, rng)
     )
-    pixels = places + POINTING * rng.standard_normal((len(logs), 2, 2))
+    pointed = np.where(np.arange(len(places)) < 2, POINTING, 0.0)[:, None]
+    pixels = places + pointed * rng.standard_normal((len(logs), *places.shape))
     varied = _facts(_points(depth.camera, pixels, z * np.exp(logs), focal))
     facts = _facts(_points(depth.camera, places[None], z[None], np.ones(1)))
     values = {name: Value(float(facts[name][0]), float(_spread(varied[name]))) for name in facts}
@@ -102,16 +112,60 @@ def measure_between(
         (values["right"], values["down"], values["farther"]),
         values["elevation"],
         values["angle"],
+        None if floor is None else (values["height0"], values["height1"]),
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Corners:
+    """Three places on the floor, far from each other: where the floor is, so are they.
+
+    Attributes:
+        places: (3, 2) pixels (x, y).
+        depths: (3,) of the floor there, [m].
+        sigmas: (3,) of those.
+    """
+
+    places: Doubles
+    depths: Doubles
+    sigmas: Doubles
+
+
+def _floor_corners(depth: DepthMap) -> _Corners | None:
+    """Find the floor in a map of metres; inverse depth is as straight over it as disparity."""
+    assert depth.camera is not None
+    with np.errstate(divide="ignore"):
+        inverse = np.where(depth.valid, 1 / depth.values, 0).astype(np.float32)
+    try:
+        floor = find_floor(
+            DepthMap(inverse, Kind.RELATIVE_DISPARITY, depth.valid, camera=depth.camera),
+            depth.camera,
+        )
+    except InputError:
+        return None
+    rows, columns = np.nonzero(floor.inside)
+    if len(rows) < 3:
+        return None
+    corners = [np.argmax(rows - columns), np.argmax(rows + columns), np.argmin(rows)]
+    places = np.column_stack([columns[corners], rows[corners]]).astype(np.float64)
+    rays = np.column_stack([rays_at(depth.camera, places), np.ones(3)])
+    near = rays @ floor.plane
+    spread = abs(float(np.linalg.det(rays))) > LEAST_SPREAD
+    if near.min() <= 0 or not spread:
+        return None
+    pixels = rows[corners], columns[corners]
+    share = 0.0 if depth.sigma is None else depth.sigma[pixels] / depth.values[pixels]
+    return _Corners(places, 1 / near, np.asarray(np.hypot(share, floor.spread) / near, np.float64))
 
 
 def _varied_alone(
     share: Doubles, focal_sigma: float, rng: np.random.Generator
 ) -> tuple[Doubles, Doubles]:
-    """Return (B, 2) changes of ln(depth) and (B,) factors of the focal length, from sigma alone."""
+    """Return (B, P) changes of ln(depth) and (B,) factors of the focal length, from sigma alone."""
     common = float(share.min())
     own = np.sqrt(np.maximum(share**2 - common**2, 0))
-    logs = common * rng.standard_normal((DRAWS, 1)) + own * rng.standard_normal((DRAWS, 2))
+    logs = common * rng.standard_normal((DRAWS, 1))
+    logs = logs + own * rng.standard_normal((DRAWS, len(share)))
     return logs, np.exp(focal_sigma * rng.standard_normal(DRAWS))
 
 
@@ -135,17 +189,28 @@ def _look(depth: DepthMap, x: float, y: float) -> tuple[float, float]:
 
 
 def _points(camera: Camera, pixels: Doubles, depths: Doubles, focal: Doubles) -> Doubles:
-    """(B, 2, 2) pixels and (B, 2) depths → (B, 2, 3) points in [m]."""
+    """(B, P, 2) pixels and (B, P) depths → (B, P, 3) points in [m]."""
     rays = np.ones((*pixels.shape[:2], 3))
     rays[..., :2] = rays_at(camera, pixels) / focal[:, None, None]
     return np.asarray(rays * depths[..., None])
 
 
 def _facts(points: Doubles) -> dict[str, Doubles]:
+    """Say what (B, 2, 3) points are to each other; with three of the floor, how high they are."""
     way = points[:, 1] - points[:, 0]
-    ranges = np.linalg.norm(points, axis=-1)
+    ranges = np.linalg.norm(points[:, :2], axis=-1)
     cosine = (points[:, 0] * points[:, 1]).sum(axis=-1) / (ranges[:, 0] * ranges[:, 1])
+    heights = {}
+    if points.shape[1] > 2:
+        corner = points[:, 2]
+        normal = np.cross(points[:, 3] - corner, points[:, 4] - corner)
+        normal *= np.sign(normal[:, 1:2]) / -np.linalg.norm(
+            normal, axis=1, keepdims=True
+        )  # upwards
+        for end in (0, 1):
+            heights[f"height{end}"] = ((points[:, end] - corner) * normal).sum(axis=1)
     return {
+        **heights,
         "distance": np.linalg.norm(way, axis=-1),
         "depth0": points[:, 0, 2],
         "depth1": points[:, 1, 2],

@@ -15,7 +15,7 @@ from sightline.metric.estimate import Metres
 from sightline.metric.head.fit import MetricFit
 from sightline.metric.lens import focal_sigma
 from sightline.metric.measure import Measurement, measure_between
-from sightline.metric.options import MetricOptions
+from sightline.metric.options import Yardsticks
 from sightline.metric.work import known_of, load_tools, metres_of
 from sightline.metric.yardsticks.words import parse_pixels
 from sightline.types import DepthMap
@@ -25,7 +25,7 @@ def measure(
     image: str | Path,
     start: str | tuple[float, float],
     end: str | tuple[float, float],
-    options: MetricOptions | None = None,
+    options: Yardsticks | None = None,
     **settings: Any,
 ) -> tuple[Measurement, Metres | None]:
     """Measure between two pixels.
@@ -41,14 +41,14 @@ def measure(
         start: pixel (x, y), or `"x,y"`.
         end: pixel (x, y), or `"x,y"`.
         options: yardsticks and models, for a picture.
-        settings: or single fields of `MetricOptions`.
+        settings: or single fields of `Yardsticks`.
 
     Returns:
         The measurement, and how the metres came about; None for a `.npz`, which says so itself.
     """
     first, second = _place(start), _place(end)
     if Path(image).suffix.lower() == ".npz":
-        if settings or (options or MetricOptions()).gives_yardsticks:
+        if settings or (options or Yardsticks()).gives_yardsticks:
             raise InputError(
                 "holds metres already",
                 path=image,
@@ -58,7 +58,7 @@ def measure(
         return _between(depth, first, second, None), None
     from sightline.files.pictures import read_picture
 
-    options = replace(options or MetricOptions(), **settings)
+    options = replace(options or Yardsticks(), **settings)
     picture = read_picture(image, max_pixels=options.max_pixels)
     with naming(image):
         metres = metres_of(picture, known_of(options), load_tools(options), options)

@@ -16,8 +16,8 @@ from sightline.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
-class MetricOptions:
-    """How to get metres.
+class Yardsticks:
+    """How to get metres of one picture.
 
     Attributes:
         length: a known length between two pixels, x,y,x,y=0.9m; several times if there are several.
@@ -41,10 +41,7 @@ class MetricOptions:
         size: shorter side of the network's input in pixels; default: what the model was made for.
         fov: horizontal field of view in degrees; overrides what the picture says of its lens.
         sigma: each pixel's own uncertainty of relative depth too (four times the work).
-        palette: colours of the color picture.
         threads: processor threads in all; default: every core.
-        recursive: look into subfolders of given folders.
-        keep_going: go on after a bad file and report it at the end.
         accept_licence: accept the model's non-commercial licence.
         max_pixels: refuse pictures with more pixels than this.
         seed: of everything random.
@@ -67,10 +64,7 @@ class MetricOptions:
     size: int | None = None
     fov: float | None = None
     sigma: Annotated[bool, Parameter(negative="--no-sigma")] = True
-    palette: Palette = "spectral"
     threads: int | None = None
-    recursive: Flag = False
-    keep_going: Flag = False
     accept_licence: Flag = False
     max_pixels: int = 200_000_000
     seed: int = 0
@@ -107,3 +101,18 @@ class MetricOptions:
     def about_one_picture(self) -> bool:
         """Whether something is given that can be true of one picture only."""
         return bool(self.length or self.depth_at or self.box or self.measured)
+
+
+@dataclass(frozen=True, slots=True)
+class MetricOptions(Yardsticks):
+    """How to get metres of many pictures.
+
+    Attributes:
+        palette: colours of the color picture.
+        recursive: look into subfolders of given folders.
+        keep_going: go on after a bad file and report it at the end.
+    """
+
+    palette: Palette = "spectral"
+    recursive: Flag = False
+    keep_going: Flag = False

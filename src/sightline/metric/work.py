@@ -19,7 +19,7 @@ from sightline.files.pictures import Picture
 from sightline.geometry import to_points
 from sightline.metric.estimate import Known, Metres, estimate
 from sightline.metric.lens import lens_of
-from sightline.metric.options import MetricOptions
+from sightline.metric.options import Yardsticks
 from sightline.metric.painters.paint import PaintConfig
 from sightline.metric.painters.types import Painter
 from sightline.metric.people.folder import FolderFinder
@@ -52,7 +52,7 @@ class Tools:
     irises: IrisFinder | None = None
 
 
-def load_tools(options: MetricOptions, notify: Callable[[str], None] | None = None) -> Tools:
+def load_tools(options: Yardsticks, notify: Callable[[str], None] | None = None) -> Tools:
     """Load the models that `options` name."""
     estimator = load(
         options.model,
@@ -84,7 +84,7 @@ def load_tools(options: MetricOptions, notify: Callable[[str], None] | None = No
     return Tools(estimator, finder, painter, irises)
 
 
-def known_of(options: MetricOptions) -> Known:
+def known_of(options: Yardsticks) -> Known:
     """Read what the user knows."""
     measured = None
     if options.measured is not None:
@@ -122,7 +122,7 @@ def _points(text: str) -> list[Point]:
     return read_points(text) if text.lower().endswith(".csv") else [parse_known(text, 2)]
 
 
-def metres_of(picture: Picture, known: Known, tools: Tools, options: MetricOptions) -> Metres:
+def metres_of(picture: Picture, known: Known, tools: Tools, options: Yardsticks) -> Metres:
     """Estimate metres of a picture that has been read."""
     lens = lens_of(picture.pixels, picture.camera, options.fov)
     camera = lens.camera

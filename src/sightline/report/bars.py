@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sightline.report.svg import Axis, frame, line, linear, logarithmic, rectangle, text, tick_label
+from sightline.report.svg import Axis, frame, line, linear, logarithmic, rectangle, text
+from sightline.ticks import tick_label
 
 #: Size of a panel of bars, its margins, a bar and the gap between rows, in [px].
 WIDTH = 360

@@ -25,9 +25,9 @@ from sightline.report.svg import (
     polyline,
     rectangle,
     text,
-    tick_label,
     upward,
 )
+from sightline.ticks import tick_label
 
 #: Width of a plot, height of the part with the points, and margins, in [px].
 WIDTH, INNER = 460, 250
