@@ -185,3 +185,23 @@ def test_legend_fits_and_shows_near_on_the_left(width: int, height: int, kind: K
     warm = middle[inside, 0].astype(int) - middle[inside, 2]
     assert warm[0] > 0 > warm[-1]
     assert (strip.min(axis=(1, 2)) < 60).sum() >= 5  # there are letters
+
+
+def ink(width: int, near: float, far: float, kind: Kind = Kind.METRIC_DEPTH) -> NDArray[np.bool_]:
+    """Columns of the colour bar that have a dark mark in it."""
+    colours = np.full((256, 3), 200, np.uint8)
+    sheet = add_legend(np.full((60, width, 3), 200, np.uint8), colours, kind, near, far)
+    gap = max(4, round(font_size(width, 60) * 0.6))
+    bar = sheet[60 + gap : 60 + gap + font_size(width, 60)]
+    return np.asarray((bar[-3] < 100).all(axis=-1))
+
+
+def test_round_numbers_between_the_ends_stand_where_they_belong() -> None:
+    gap = max(4, round(font_size(800, 60) * 0.6))
+    length = 800 - 2 * gap
+    marks = np.flatnonzero(ink(800, 1.0, 4.6))
+    expected = [gap + (length - 1) * (value - 1) / 3.6 for value in (2, 3)]
+    for place in expected:
+        assert np.abs(marks - place).min() < 1.5
+    assert not ink(800, 1.0, 4.6, Kind.RELATIVE_DISPARITY).any()
+    assert not ink(800, 2.0, 2.0).any()
