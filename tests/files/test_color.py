@@ -187,7 +187,7 @@ def test_legend_fits_and_shows_near_on_the_left(width: int, height: int, kind: K
     assert (strip.min(axis=(1, 2)) < 60).sum() >= 5  # there are letters
 
 
-def ink(width: int, near: float, far: float, kind: Kind = Kind.METRIC_DEPTH) -> NDArray[np.bool_]:
+def ink(width: int, near: float, far: float, kind: Kind = Kind.METRIC_DEPTH) -> np.ndarray:
     """Columns of the colour bar that have a dark mark in it."""
     colours = np.full((256, 3), 200, np.uint8)
     sheet = add_legend(np.full((60, width, 3), 200, np.uint8), colours, kind, near, far)
