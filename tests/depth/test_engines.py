@@ -17,7 +17,7 @@ from sightline.depth.compact import CompactDepth
 from sightline.depth.engines import choose
 from sightline.depth.engines.base import writable_cache
 from sightline.depth.engines.openvino import OpenVinoEngine
-from sightline.depth.engines.quiet_openvino import import_openvino
+from sightline.depth.engines.quiet_openvino import import_openvino, openvino_core
 from sightline.depth.engines.torch import TorchEngine, pick_device
 from sightline.depth.spec import SPEC_KEY, ModelSpec
 from sightline.errors import InputError, SightlineError
@@ -88,7 +88,7 @@ def test_results_are_copies_and_batches_equal_single_runs_to_the_bit(conv_onnx, 
 
 def test_openvino_reads_its_own_format_with_our_spec(conv_onnx, conv_spec, tmp_path, batch):
     openvino = import_openvino()
-    model = openvino.Core().read_model(conv_onnx)
+    model = openvino_core().read_model(conv_onnx)
     model.set_rt_info(conv_spec.to_json(), [SPEC_KEY])
     openvino.save_model(model, tmp_path / "conv.xml", compress_to_fp16=False)
     engine = OpenVinoEngine(tmp_path / "conv.xml", threads=1)
@@ -396,3 +396,26 @@ def test_a_process_is_not_tied_to_the_first_core():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+CLOSED = """
+import gc, signal
+from sightline.depth.engines.openvino import OpenVinoEngine
+
+first, second = (OpenVinoEngine({path!r}, threads=1) for _ in range(2))
+del first
+gc.collect()
+del second
+gc.collect()
+signal.signal(signal.SIGINT, lambda *_: print("handled"))
+signal.raise_signal(signal.SIGINT)
+"""
+
+
+def test_a_signal_after_two_networks_were_closed_is_handled(conv_onnx):
+    """Cores of OpenVINO that go in the order they came leave no stack for signal handlers."""
+    script = CLOSED.format(path=str(conv_onnx))
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "handled\n"), done.stderr

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import onnx
-import openvino
 import pytest
 import torch
 
 from sightline.depth.compact import CompactDepth, compact_spec
 from sightline.depth.engines.openvino import OpenVinoEngine
+from sightline.depth.engines.quiet_openvino import openvino_core
 from sightline.depth.export import export_onnx
 from sightline.depth.network import build
 from sightline.depth.spec import SPEC_KEY, ModelSpec
@@ -55,7 +55,7 @@ def test_height_width_and_batch_are_truly_dynamic(network, folder):
 
 
 def test_batches_run_in_one_call_too(network, folder):
-    compiled = openvino.Core().compile_model(
+    compiled = openvino_core().compile_model(
         folder / "full.onnx", "CPU", {"INFERENCE_PRECISION_HINT": "f32"}
     )
     image = torch.randn(3, 3, 42, 28)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sightline
-from sightline.depth.engines.quiet_openvino import import_openvino
+from sightline.depth.engines.quiet_openvino import openvino_core
 from sightline.depth.int8 import GATE_KEY, make_int8
 from sightline.errors import InputError, SightlineError
 from sightline.weights.entry import Gate
@@ -24,7 +24,7 @@ def test_a_faithful_version_is_kept_with_its_figures(conv_onnx, pictures, tmp_pa
     verdict = make_int8(conv_onnx, pictures, out)
     assert verdict.passed
     assert verdict.pictures == 5
-    stored = import_openvino().Core().read_model(out).get_rt_info(GATE_KEY).value
+    stored = openvino_core().read_model(out).get_rt_info(GATE_KEY).value
     assert Gate(**json.loads(stored)) == verdict
     float_map = sightline.load(conv_onnx).infer(pictures[1])
     int8_map = sightline.load(out).infer(pictures[1])

@@ -11,7 +11,7 @@ from skimage import data
 from sklearn.datasets import load_sample_images
 
 from sightline.depth.engines.openvino import OpenVinoEngine, save_model
-from sightline.depth.engines.quiet_openvino import import_openvino
+from sightline.depth.engines.quiet_openvino import openvino_core
 from sightline.depth.export import export_onnx
 from sightline.depth.quantise import compare, gate, quantise
 from sightline.depth.spec import SPEC_KEY, ModelSpec
@@ -67,7 +67,7 @@ class Spoilt:
 
 
 def test_int8_is_int8_and_passes_the_gate(folder, held_out):
-    model = import_openvino().Core().read_model(folder / "int8.xml")
+    model = openvino_core().read_model(folder / "int8.xml")
     operations = [op.get_type_name() for op in model.get_ops()]
     assert operations.count("FakeQuantize") > 20
     engine = OpenVinoEngine(folder / "int8.xml", threads=1)
@@ -108,7 +108,7 @@ def test_the_seam_and_the_last_convolution_stay_float(folder):
     """Nothing between encoder and head is rounded: no quantiser feeds a layer of `FLOAT_PARTS`."""
     from sightline.depth.quantise import FLOAT_PARTS, _weight_name
 
-    model = import_openvino().Core().read_model(folder / "int8.xml")
+    model = openvino_core().read_model(folder / "int8.xml")
     kinds = ("Convolution", "ConvolutionBackpropData")
     layers = [op for op in model.get_ordered_ops() if op.get_type_name() in kinds]
     feeds = {_weight_name(op): op.input_value(0).get_node().get_type_name() for op in layers}
@@ -172,7 +172,7 @@ def test_a_network_nncf_cannot_take_is_one_line(conv_onnx, pictures, tmp_path, m
 
 
 def test_openvinos_own_format_is_quantised_like_onnx(conv_onnx, conv_spec, pictures, tmp_path):
-    model = import_openvino().Core().read_model(conv_onnx)
+    model = openvino_core().read_model(conv_onnx)
     model.set_rt_info(conv_spec.to_json(), SPEC_KEY)
     save_model(model, tmp_path / "float.xml")
     quantise(tmp_path / "float.xml", pictures[:1], tmp_path / "int8.xml")

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from sightline.depth.engines.choose import converted
 from sightline.depth.engines.openvino import save_model
-from sightline.depth.engines.quiet_openvino import import_openvino
+from sightline.depth.engines.quiet_openvino import openvino_core
 from sightline.depth.file_kinds import is_graph
 from sightline.depth.quantise import (
     LARGEST_DEVIATION,
@@ -104,6 +104,6 @@ def _folder_beside(out: Path) -> tempfile.TemporaryDirectory[str]:
 
 def _publish(draft: Path, verdict: Gate, out: Path) -> None:
     """Write the model with the gate's figures in its runtime info to its final place."""
-    model = import_openvino().Core().read_model(draft)
+    model = openvino_core().read_model(draft)
     model.set_rt_info(json.dumps(asdict(verdict), sort_keys=True), GATE_KEY)
     save_model(model, out)

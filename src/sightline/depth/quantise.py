@@ -31,7 +31,7 @@ from sightline.depth.engines.openvino import (
     save_model,
     spec_of,
 )
-from sightline.depth.engines.quiet_openvino import import_openvino
+from sightline.depth.engines.quiet_openvino import import_openvino, openvino_core
 from sightline.depth.preprocess import network_size, to_input
 from sightline.depth.spec import SPEC_KEY, ModelSpec
 from sightline.errors import InputError, SightlineError
@@ -155,7 +155,7 @@ def _engine(model: Engine | str | Path) -> Engine:
 
 def _read_float(path: Path) -> tuple[Any, ModelSpec]:
     """Read a network that is not int8 yet, and the description that `export_onnx` put into it."""
-    model = read_network(import_openvino().Core(), path)
+    model = read_network(openvino_core(), path)
     if any(op.get_type_name() == "FakeQuantize" for op in model.get_ops()):
         raise InputError(
             "is an int8 model already", path=path, remedy="give the float model it was made from"

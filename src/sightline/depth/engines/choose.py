@@ -24,7 +24,7 @@ from typing import Literal
 
 from sightline.depth.engines.base import Engine, writable_cache
 from sightline.depth.engines.openvino import OpenVinoEngine, save_model
-from sightline.depth.engines.quiet_openvino import import_openvino
+from sightline.depth.engines.quiet_openvino import openvino_core
 from sightline.depth.file_kinds import FileKind, file_kind, is_graph
 from sightline.depth.spec import SPEC_KEY, ModelSpec
 from sightline.errors import InputError
@@ -170,7 +170,7 @@ def _export(path: Path, target: Path, spec: ModelSpec | None) -> Path:
     with tempfile.TemporaryDirectory(prefix="sightline-") as scratch:
         graph = Path(scratch) / "network.onnx"
         export_onnx(make_network(checkpoint), checkpoint.spec, graph, half=False)
-        model = import_openvino().Core().read_model(graph)
+        model = openvino_core().read_model(graph)
         model.set_rt_info(checkpoint.spec.to_json(), SPEC_KEY)
         save_model(model, target)
     return target

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from sightline.depth.engines.quiet_openvino import import_openvino
+from sightline.depth.engines.quiet_openvino import import_openvino, openvino_core
 from sightline.depth.file_kinds import FileKind, file_kind
 from sightline.depth.spec import SPEC_KEY, ModelSpec
 from sightline.errors import InputError, SightlineError
@@ -50,7 +50,7 @@ class OpenVinoEngine:
     ) -> None:
         if threads is not None and (not isinstance(threads, int) or threads < 1):
             raise InputError(f"the number of threads must be a positive integer, got {threads!r}")
-        core = import_openvino().Core()
+        core = openvino_core()
         self.path = Path(path)
         self.device = _known_device(core, device)
         model = read_network(core, self.path)

@@ -1,9 +1,11 @@
-"""Import OpenVINO without its telemetry: the one way in for all of Sightline."""
+"""OpenVINO without its telemetry, and one core for the whole process: the way in for Sightline."""
 
 from __future__ import annotations
 
+import functools
 import sys
 from types import ModuleType
+from typing import Any
 
 
 def import_openvino() -> ModuleType:
@@ -21,3 +23,15 @@ def import_openvino() -> ModuleType:
 
     module: ModuleType = openvino
     return module
+
+
+@functools.cache
+def openvino_core() -> Any:
+    """Return the core that everything here shares, and that is never given up.
+
+    Every core gives its thread another stack for signal handlers (its CPU plugin does, as larger
+    registers need more room) and puts back the one before when it goes. When two go in the order in
+    which they came, the thread is left with the stack of the first, which is no more, and the next
+    signal ends the process: a Ctrl-C, or the end of a child. One core that stays does no harm.
+    """
+    return import_openvino().Core()

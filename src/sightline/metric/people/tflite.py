@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sightline.depth.engines.base import writable_cache
 from sightline.depth.engines.openvino import brief
-from sightline.depth.engines.quiet_openvino import import_openvino
+from sightline.depth.engines.quiet_openvino import openvino_core
 from sightline.errors import InputError, SightlineError
 from sightline.types import FloatArray
 
@@ -26,7 +26,7 @@ class TfliteNetwork:
 
     def __init__(self, path: Path, threads: int | None = None) -> None:
         self.path = path
-        core = import_openvino().Core()
+        core = openvino_core()
         model = _read(core, path)
         self.size = int(model.inputs[0].shape[1])
         self._compiled = _compile(core, model, threads)

@@ -1,0 +1,189 @@
+"""Points in a picture that a question asks about: where they may be, and how they are drawn.
+
+The rules are AURORA's (its notebooks) and those that its HardBLINK was made by, as measured from the
+released pictures: pictures of 336 × 336 px, points at least 20 px apart, whose depths (8 bits from the
+farthest to the nearest of the picture) differ by at least 20. HardBLINK's lie about half way down: a
+band for each number of points, which widens only when there is no room in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
+
+from sightline.errors import InputError
+
+#: Side of the pictures that are asked about, [px].
+SIDE = 336
+LETTERS = "ABCDE"
+
+_RADIUS, _RING = 4, 2
+_ABOVE = 25
+_RED, _WHITE, _BLACK = (255, 0, 0), (255, 255, 255), (0, 0, 0)
+
+#: Rows that HardBLINK's points lie in, by how many there are.
+HARD_BANDS = {2: (110, 210), 3: (110, 210), 4: (80, 249), 5: (40, 324)}
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A place in a picture.
+
+    Attributes:
+        x: column, the left one is 0.
+        y: row, the top one is 0.
+        value: disparity there, 0 (farthest) to 255 (nearest).
+    """
+
+    x: int
+    y: int
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class MarkerRule:
+    """Where points may be.
+
+    Attributes:
+        columns: least and greatest.
+        rows: least and greatest, for any number of points.
+        bands: the same by number of points, where they are narrower at first; they widen by `widen`
+            on both sides whenever no place is found.
+        apart: least distance between two points, [px].
+        gap: least difference of their values.
+        most_gap: greatest difference between the nearest point and the next, for questions that are
+            harder than the paper's; 255 for any.
+        widen: of bands, [px].
+        tries: draws for each width of the band.
+    """
+
+    columns: tuple[int, int] = (0, 300)
+    rows: tuple[int, int] = (0, 300)
+    bands: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    apart: float = 20.0
+    gap: int = 20
+    most_gap: int = 255
+    widen: int = 10
+    tries: int = 200
+
+    def __post_init__(self) -> None:
+        for low, high in (self.columns, self.rows, *self.bands.values()):
+            if not 0 <= low < high < SIDE:
+                raise InputError(f"points lie from 0 to {SIDE - 1}, got {low} to {high}")
+        if not (self.apart >= 1 and 1 <= self.gap <= self.most_gap <= 255):
+            raise InputError("points must be apart, in the picture and in depth")
+
+
+#: As the paper trains.
+TRAINED = MarkerRule()
+#: As HardBLINK was made.
+HARD = MarkerRule(columns=(10, 325), rows=(10, 324), bands=HARD_BANDS)
+#: Harder than that: depths nearer to each other.
+HARDER = MarkerRule(
+    columns=(10, 325), rows=(10, 324), bands=HARD_BANDS, gap=6, most_gap=24, apart=12
+)
+
+
+def place_points(
+    values: NDArray[np.uint8],
+    count: int,
+    rng: np.random.Generator,
+    rule: MarkerRule = TRAINED,
+    *,
+    known: NDArray[np.bool_] | None = None,
+) -> tuple[Point, ...] | None:
+    """Draw points by a rule; None where the picture has no such places.
+
+    Args:
+        values: (336, 336) disparity, 0 is the farthest place of the picture, 255 the nearest.
+        count: of points, 2 to 5.
+        rng: draws.
+        rule: that they obey.
+        known: (336, 336) where `values` may be asked about; default: where they are not 0.
+    """
+    if values.shape != (SIDE, SIDE):
+        raise InputError(f"points are placed in {SIDE} × {SIDE} px, got {values.shape}")
+    if not 2 <= count <= len(LETTERS):
+        raise InputError(f"from 2 to {len(LETTERS)} points can be asked about, got {count}")
+    usable = values > 0 if known is None else known
+    low, high = rule.bands.get(count, rule.rows)
+    while True:
+        for _ in range(rule.tries):
+            found = _draw(values, usable, count, rng, rule, (low, high))
+            if found is not None:
+                return found
+        if (low, high) == rule.rows:
+            return None
+        low, high = max(rule.rows[0], low - rule.widen), min(rule.rows[1], high + rule.widen)
+
+
+def _draw(
+    values: NDArray[np.uint8],
+    usable: NDArray[np.bool_],
+    count: int,
+    rng: np.random.Generator,
+    rule: MarkerRule,
+    rows: tuple[int, int],
+) -> tuple[Point, ...] | None:
+    """Draw all points once; None when they break the rule."""
+    x = rng.integers(rule.columns[0], rule.columns[1] + 1, count)
+    y = rng.integers(rows[0], rows[1] + 1, count)
+    if not usable[y, x].all():
+        return None
+    value = values[y, x].astype(np.int64)
+    first, second = np.triu_indices(count, 1)
+    if np.hypot(x[first] - x[second], y[first] - y[second]).min() < rule.apart:
+        return None
+    if np.abs(value[first] - value[second]).min() < rule.gap:
+        return None
+    nearest, next_ = np.sort(value)[::-1][:2]
+    if nearest - next_ > rule.most_gap:
+        return None
+    return tuple(Point(int(a), int(b), int(c)) for a, b, c in zip(x, y, value, strict=True))
+
+
+def letter_points(
+    points: Sequence[Point], answer: int, rng: np.random.Generator
+) -> dict[str, Point]:
+    """Give letters to points so that the nearest has letter number `answer`; in order of letters."""
+    order = sorted(range(len(points)), key=lambda k: -points[k].value)
+    rest = [int(k) for k in rng.permutation(order[1:])]
+    rest.insert(answer, order[0])
+    return {LETTERS[place]: points[k] for place, k in enumerate(rest)}
+
+
+def nearest_letter(points: Mapping[str, Point]) -> str:
+    """Return the letter of the nearest point."""
+    return max(points, key=lambda letter: points[letter].value)
+
+
+def draw_points(
+    pixels: NDArray[np.uint8], points: Mapping[str, tuple[int, int]]
+) -> NDArray[np.uint8]:
+    """Return the picture with a red ring for every point and its letter on black above it.
+
+    Args:
+        pixels: (336, 336, 3) sRGB.
+        points: letter to x and y.
+    """
+    sheet = Image.fromarray(pixels)
+    draw = ImageDraw.Draw(sheet)
+    font = ImageFont.load_default(14)
+    for letter, (x, y) in points.items():
+        ring = (x - _RADIUS, y - _RADIUS, x + _RADIUS, y + _RADIUS)
+        draw.ellipse(ring, outline=_RED, width=_RING)
+        above = y - _ABOVE if y >= _ABOVE else y + _RADIUS + 3
+        left, top, right, bottom = draw.textbbox((x - 5, above), letter, font)
+        draw.rectangle((left - 2, top - 2, right + 2, bottom + 2), fill=_BLACK)
+        draw.text((x - 5, above), letter, _WHITE, font)
+    return np.array(sheet)
+
+
+def squash(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Bring a picture, or a map of bytes, to 336 × 336 by nearest neighbours, as the paper does."""
+    return np.asarray(cv2.resize(pixels, (SIDE, SIDE), interpolation=cv2.INTER_NEAREST), np.uint8)

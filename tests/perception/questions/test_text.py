@@ -1,0 +1,142 @@
+"""Questions and answers as text, records as JSON, and the order in which they are learnt."""
+
+import json
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from sightline.errors import InputError
+from sightline.perception.codebook.words import from_text, to_text
+from sightline.perception.questions.curriculum import Curriculum, in_order
+from sightline.perception.questions.depth import (
+    chain,
+    direct,
+    generation,
+    read_answer,
+    read_places,
+)
+from sightline.perception.questions.markers import Point
+from sightline.perception.questions.records import Record, read_llava, write_llava
+
+POINTS = {"A": Point(10, 20, 30), "B": Point(200, 120, 230), "C": Point(300, 5, 90)}
+CODES = np.arange(100).reshape(10, 10)
+
+
+def test_a_chain_says_where_what_and_which():
+    record = chain("a.jpg", POINTS, to_text(CODES))
+    assert read_places(record.answer) == {"A": (10, 20), "B": (200, 120), "C": (300, 5)}
+    np.testing.assert_array_equal(from_text(record.answer), CODES)
+    assert read_answer(record.answer) == "B"
+    assert record.task == "chain"
+    assert "coordinates" in record.question
+    # Neither how many points there are nor their letters is given away.
+    assert not any(word in record.question for word in ("three", "3 points", "A,"))
+
+
+def test_direct_and_generation():
+    assert read_answer(direct("a.jpg", POINTS).answer) == "B"
+    assert direct("a.jpg", POINTS).question in chain("a.jpg", POINTS, to_text(CODES)).question
+    np.testing.assert_array_equal(from_text(generation("a.jpg", to_text(CODES)).answer), CODES)
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("(C)", "C"),
+        ("The nearest point is (A).", "A"),
+        ("not (A) but (D)", "D"),
+        ("B", "B"),
+        ("E.", "E"),
+        ("It is A", None),
+        ("", None),
+        ("(F)", None),
+        ("A or B", None),
+    ],
+)
+def test_answers_are_read_exactly(text, letter):
+    assert read_answer(text) == letter
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("A: x = 1, y = 2\nA: x = 3, y = 4", "two places for A"),
+        ("A: x = 336, y = 2", "outside"),
+    ],
+)
+def test_places_that_are_none(text, message):
+    with pytest.raises(InputError, match=message):
+        read_places(text)
+
+
+def test_records_there_and_back(tmp_path):
+    records = [direct("a.jpg", POINTS), generation("b/ü.jpg", to_text(CODES))]
+    write_llava(tmp_path / "a.json", records)
+    assert read_llava(tmp_path / "a.json") == records
+    first = json.loads((tmp_path / "a.json").read_text())[0]
+    assert set(first) == {"id", "image", "conversations", "task"}
+    assert first["conversations"][0]["value"].startswith("<image>\n")
+    before = (tmp_path / "a.json").read_bytes()
+    write_llava(tmp_path / "a.json", records)
+    assert (tmp_path / "a.json").read_bytes() == before
+
+
+def test_samples_of_other_tools(tmp_path):
+    row = {
+        "id": 1,
+        "image": "x.jpg",
+        "conversations": [{"value": "<image>\nHow many?"}, {"value": "3"}],
+    }
+    (tmp_path / "a.json").write_text(json.dumps([row]))
+    assert read_llava(tmp_path / "a.json") == [Record("x.jpg", "How many?", "3", "direct")]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "is not JSON"),
+        ("{}", "not a list"),
+        ('[{"image": "a"}]', "sample 0 is not"),
+        ('[{"image": "a", "conversations": [{"value": "q"}]}]', "sample 0 is not"),
+        (
+            '[{"image": "a", "task": "x", "conversations": [{"value": "q"}, {"value": "a"}]}]',
+            "unknown",
+        ),
+        ("[" * 100_000, "is not JSON"),
+    ],
+)
+def test_files_that_are_no_samples(tmp_path, text, message):
+    (tmp_path / "a.json").write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_llava(tmp_path / "a.json")
+
+
+def test_the_curriculum_is_the_papers():
+    plan = Curriculum(20_000, 1_000, 20_000)
+    atomic = [sum(kind for kind, _ in plan.epoch(k)) for k in range(10)]
+    assert atomic == [20_000 - 2_000 * k for k in range(10)]
+    everything = list(in_order(plan))
+    assert len(everything) == len(plan) == 200_000
+    assert sum(not kind for kind, _ in everything) == 90_000
+    for number in range(10):
+        kinds = [kind for kind, _ in plan.epoch(number)]
+        assert kinds == sorted(kinds, reverse=True)
+    often = Counter(k for kind, k in everything if not kind)
+    assert set(often.values()) == {90}
+    # Direct and chain of one picture are neighbours in the list and stay so.
+    tail = [k for kind, k in plan.epoch(4) if not kind]
+    assert all((b - a) % 1_000 == 1 for a, b in pairwise(tail))
+
+
+def test_a_small_curriculum_repeats_and_is_the_same_again():
+    plan = Curriculum(3, 2, 10, epochs=3, last=0.5)
+    first = list(in_order(plan, seed=1))
+    assert first == list(in_order(plan, seed=1))
+    assert first != list(in_order(plan, seed=2))
+    assert {k for kind, k in first if kind} == {0, 1, 2}
+    assert Curriculum(3, 2, 10, epochs=1).share(0) == 1
+    for bad in ({"atomic": 0}, {"epochs": 0}, {"last": 2.0}):
+        with pytest.raises(InputError):
+            Curriculum(**{"atomic": 1, "reasoning": 1, "size": 1, **bad})

@@ -1,0 +1,144 @@
+"""Whatever the model would like to say: maps are whole, boxes have four sides."""
+
+import pytest
+import torch
+from transformers import LlamaConfig, LlamaForCausalLM, LogitsProcessorList
+
+from sightline.errors import InputError
+from sightline.perception.codebook.network import LENGTH
+from sightline.perception.decoding import WholeBoxes, WholeMaps
+from sightline.perception.vocabulary import Vocabulary
+
+WORDS = 40
+DEPTH = Vocabulary(WORDS, WORDS + 1, tuple(range(WORDS + 2, WORDS + 130)))
+BOTH = Vocabulary(*(DEPTH.start, DEPTH.end, DEPTH.codes), tuple(range(WORDS + 130, WORDS + 466)))
+
+
+def write(processor, rng, rows=3, prompt=4, length=230, tokens=WORDS + 466):
+    """Sample from random scores, as `generate` does; return what was written after the prompt."""
+    ids = torch.randint(WORDS, (rows, prompt), generator=rng)
+    for _ in range(length):
+        scores = processor(ids, torch.randn(rows, tokens, generator=rng) * 5)
+        assert torch.isfinite(scores).any(1).all()
+        drawn = torch.multinomial(scores.softmax(1), 1, generator=rng)
+        ids = torch.cat([ids, drawn], 1)
+    return ids[:, prompt:]
+
+
+def maps_of(row, vocabulary=DEPTH):
+    """Take a row apart: the maps, each checked, and how much of the last one is missing."""
+    row, maps, at = row.tolist(), 0, 0
+    while at < len(row):
+        token = row[at]
+        if token == vocabulary.start:
+            inside = row[at + 1 : at + 1 + LENGTH]
+            assert all(code in vocabulary.codes for code in inside)
+            after = row[at + 1 + LENGTH : at + 2 + LENGTH]
+            assert after in ([], [vocabulary.end])
+            at += 2 + LENGTH
+            maps += 1
+        else:
+            assert token not in vocabulary.all[: 2 + len(vocabulary.codes)]
+            at += 1
+    return maps
+
+
+@pytest.mark.parametrize("most", [0, 1, 2])
+def test_a_thousand_random_answers_have_no_torn_map(most):
+    rng = torch.Generator().manual_seed(most)
+    written = write(WholeMaps(DEPTH, 4, most=most), rng, rows=350, length=240)
+    found = [maps_of(row) for row in written]
+    assert max(found) == most
+
+
+def test_the_answer_may_have_to_begin_with_a_map():
+    written = write(WholeMaps(DEPTH, 4, first=True), torch.Generator().manual_seed(0))
+    assert (written[:, 0] == DEPTH.start).all()
+    assert all(maps_of(row) == 1 for row in written)
+
+
+def test_maps_in_the_prompt_do_not_count():
+    one = torch.tensor([[1, DEPTH.start, *DEPTH.codes[:LENGTH], DEPTH.end, 2]])
+    scores = torch.zeros(1, WORDS + 130)
+    may = WholeMaps(DEPTH, one.shape[1])(one, scores)
+    assert torch.isfinite(may[0, DEPTH.start])
+    assert not torch.isfinite(WholeMaps(DEPTH, 1)(one, scores)[0, DEPTH.start])
+
+
+def test_a_map_in_progress_goes_on_though_everything_was_ruled_out():
+    ids = torch.tensor([[1, DEPTH.start, DEPTH.codes[3]]])
+    scores = torch.full((1, WORDS + 130), -float("inf"))
+    scores[0, 7] = 3.0  # a top-k of one has left a word
+    out = WholeMaps(DEPTH, 1)(ids, scores)
+    assert torch.isfinite(out[0]).nonzero()[:, 0].tolist() == list(DEPTH.codes)
+
+
+def test_boxes_have_four_sides():
+    rng = torch.Generator().manual_seed(5)
+    pixels = set(BOTH.pixels)
+    found = 0
+    for _ in range(20):
+        for row in write(WholeBoxes(BOTH, 4), rng, rows=8, length=60).tolist():
+            runs, run = [], 0
+            for token in row:
+                if token in pixels:
+                    run += 1
+                elif run:
+                    runs.append(run)
+                    run = 0
+            assert set(runs) <= {4}
+            assert run <= 4
+            found += len(runs)
+    assert found > 300
+
+
+def test_both_together():
+    processors = [WholeMaps(BOTH, 4), WholeBoxes(BOTH, 4)]
+
+    def both(ids, scores):
+        for one in processors:
+            scores = one(ids, scores)
+        return scores
+
+    for row in write(both, torch.Generator().manual_seed(1), rows=40):
+        assert maps_of(row, BOTH) <= 1
+
+
+@pytest.mark.parametrize(
+    "how",
+    [{}, {"do_sample": True, "top_k": 5}, {"num_beams": 3}],
+    ids=["greedy", "sampling", "beams"],
+)
+def test_generate_of_transformers(how):
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=WORDS + 130,
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        bos_token_id=1,
+        eos_token_id=None,
+        pad_token_id=0,
+    )
+    model = LlamaForCausalLM(config).eval()
+    prompt = torch.tensor([[0, 1, 5, 9], [1, 7, 8, 9]])
+    out = model.generate(
+        prompt,
+        attention_mask=(prompt != 0).long(),
+        max_new_tokens=120,
+        logits_processor=LogitsProcessorList([WholeMaps(DEPTH, 4, first=True)]),
+        **how,
+    )
+    assert all(maps_of(row) == 1 for row in out[:, 4:])
+
+
+def test_what_cannot_be():
+    with pytest.raises(InputError, match="no depth tokens"):
+        WholeMaps(Vocabulary(pixels=BOTH.pixels), 0)
+    with pytest.raises(InputError, match="no pixel tokens"):
+        WholeBoxes(DEPTH, 0)
+    with pytest.raises(InputError, match="cannot have 0"):
+        WholeMaps(DEPTH, 0, most=0, first=True)
+    with pytest.raises(InputError, match="embedding was not resized"):
+        WholeMaps(DEPTH, 0)(torch.zeros(1, 1, dtype=torch.long), torch.zeros(1, 50))
