@@ -157,6 +157,25 @@ def body(number: int) -> Body:
     )
 
 
+def carry(
+    points: NDArray[np.float64],
+    rest: NDArray[np.float64],
+    turns: NDArray[np.float64],
+    joints: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Move a body's surface with its bones: linear blend skinning.
+
+    Args:
+        points: (V + L, 3) vertices and landmarks at rest.
+        rest: (J, 3) joints at rest.
+        turns: (J, 3, 3) how each bone is turned from rest.
+        joints: (J, 3) where the joints are now.
+    """
+    shift = joints - np.einsum("jik,jk->ji", turns, rest)
+    blend = topology().weight @ np.concatenate([turns.reshape(-1, 9), shift], 1)
+    return np.einsum("vik,vk->vi", blend[:, :9].reshape(-1, 3, 3), points) + blend[:, 9:]
+
+
 @functools.cache
 def _data() -> dict[str, NDArray[np.generic]]:
     """Read the baked file once."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.scenes.bodies import JOINTS, LANDMARKS, Body, topology
+from sightline.scenes.bodies import JOINTS, LANDMARKS, Body, carry
 from sightline.scenes.shapes import Vector, rotation
 
 Direction = tuple[float, float, float]
@@ -83,9 +83,7 @@ def by(x: float, y: float, z: float) -> NDArray[np.float64]:
 def bend(body: Body, pose: Pose) -> Figure:
     """Put a body into a pose by linear blend skinning."""
     turns, joints = _skeleton(body, pose)
-    shift = joints - np.einsum("jik,jk->ji", turns, body.joints)
-    blend = topology().weight @ np.concatenate([turns.reshape(-1, 9), shift], 1)
-    points = np.einsum("vik,vk->vi", blend[:, :9].reshape(-1, 3, 3), body.vertices) + blend[:, 9:]
+    points = carry(body.vertices, body.joints, turns, joints)
     whole = rotation(*pose.whole)
     points, joints, turns = points @ whole.T, joints @ whole.T, whole @ turns
     count = len(points) - len(LANDMARKS)

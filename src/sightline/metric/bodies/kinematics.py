@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sightline.metric.bodies.landmarks import regression
 from sightline.metric.bodies.rotations import cross_matrix
 from sightline.metric.bodies.space import Space
-from sightline.scenes.bodies import JOINTS, topology
+from sightline.scenes.bodies import JOINTS, carry
 
 Array = NDArray[np.float64]
 
@@ -118,7 +118,5 @@ def changes(rig: Rig, stance: Stance) -> tuple[Array, Array]:
 def skin(space: Space, stance: Stance, coordinates: Array) -> Array:
     """(V, 3) vertices of the surface in statures, the pelvis at 0, by linear blend skinning."""
     rest = space.shape(coordinates)
-    shift = stance.joints - np.einsum("jab,jb->ja", stance.turns, rest[space.joints])
-    blend = topology().weight @ np.concatenate([stance.turns.reshape(-1, 9), shift], 1)
-    turned = np.einsum("vab,vb->va", blend[:, :9].reshape(-1, 3, 3), rest[space.skinned])
-    return np.asarray((turned + blend[:, 9:])[space.vertices])
+    moved = carry(rest[space.skinned], rest[space.joints], stance.turns, stance.joints)
+    return moved[space.vertices]
