@@ -3,7 +3,8 @@
 Protocol: rendered rooms, streets and open country (`painted.py`), 448 × 336 px, true lens; depth of
 20,000 pixels of the original nearer than 80 m. AbsRel of a scene is the mean of |depth / truth - 1|;
 tables give the median over scenes. The depth model has learnt from scenes of the same builders (other
-seeds), so "the model's own line", the best s and t there are, is given beside every figure.
+seeds). "The best line there is" is the one of least AbsRel by the truth: what the network lacks, no
+yardstick can give.
 
 Paintings are made once and kept in DIR: about half a second each on one core.
 """
@@ -18,6 +19,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from painted import CAP, Painter, Painting, Pool, load
+from scipy.optimize import minimize
 
 from sightline.files.atomic import write_text
 from sightline.geometry import align
@@ -25,6 +27,7 @@ from sightline.metric.head.clues import LEAST, DepthClue, condense
 from sightline.metric.head.fit import MetricFit, Prior, fit
 from sightline.metric.head.losses import LAMBDA_PRINTED
 from sightline.metric.head.paper import fit_paper
+from sightline.metric.head.problem import line_of
 from sightline.metric.prior import CONTRAST
 from sightline.metric.yardsticks.people import ground_clue, shared_sigmas, surface_clue
 from sightline.processes import run_in_processes
@@ -135,10 +138,25 @@ def paper(
     return method
 
 
-def best_line(pool: Pool, _people: Sequence[Painting]) -> Fitted:
-    """Fit the robust line from the model's disparity to the truth: no yardstick beats it by much."""
+def robust_line(pool: Pool) -> Fitted:
+    """Fit the robust line from the model's disparity to the truth."""
     line = align(pool.relative[None], 1 / pool.truth[None], robust=True, nonnegative=True)
     return Fitted(line.scale, line.shift)
+
+
+def best_line(pool: Pool, _people: Sequence[Painting]) -> Fitted:
+    """Search the line of least AbsRel, by the truth: what no yardstick can beat."""
+    some = replace(pool, truth=pool.truth[::10], relative=pool.relative[::10])
+
+    def fitted(logs: Array) -> Fitted:
+        return Fitted(*(float(part[0]) for part in line_of(np.array([[*logs, 0.0]]), pool.span)))
+
+    starts = [np.log([far, near]) for far in (0.01, 0.05, 0.2) for near in (0.1, 0.3, 1.0)]
+    found = (
+        minimize(lambda logs: fitted(logs).abs_rel(some), start, method="Nelder-Mead")
+        for start in starts
+    )
+    return fitted(min(found, key=lambda one: float(one.fun)).x)
 
 
 def spoilt(people: Sequence[Painting], rng: np.random.Generator) -> list[Painting]:
@@ -176,7 +194,9 @@ def main_table(pools: Sequence[Pool], count: int) -> list[str]:
     row("exact relative depth, exact surfaces", "≤ 0.5 %", ours_exact, paper(exact=True))
     row("embedded model, fitted bodies", "≤ 12 %", ours, paper())
     row("… 30 % of the people wrong by ± 40 %", "≤ 15 %", ours, paper(), wrong=True)
-    rows.append(f"| the model's own line | | {median(pools, best_line, count):.1%} | |")
+    rows.append(
+        f"| the best line there is, by the truth | | {median(pools, best_line, count):.1%} | |"
+    )
     return rows
 
 
@@ -265,7 +285,7 @@ def readings(pools: Sequence[Pool]) -> str:
     """Say how far the model's disparity of people, and at their feet, lies beside the scene's line."""
     people, feet = [], []
     for pool in pools:
-        line = best_line(pool, ())
+        line = robust_line(pool)
 
         def off(d: float, depth: float, line: Fitted = line) -> float:
             return float(-np.log(max(line.scale * d + line.shift, LEAST) * depth))

@@ -7,9 +7,9 @@ import torch
 
 from sightline.depth.compact import CompactDepth
 from sightline.depth.training.learner import Learner, LossConfig
-from sightline.depth.training.log import Log
 from sightline.depth.training.loop import TrainConfig, Trainer, rate_at, train
 from sightline.errors import InputError, SightlineError
+from sightline.running.log import Log
 
 from .helpers import small_stream, two_sources
 

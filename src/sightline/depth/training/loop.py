@@ -10,24 +10,21 @@
 from __future__ import annotations
 
 import math
-import signal
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from sightline.depth.training.learner import Learner, encoder_of, freeze_statistics
-from sightline.depth.training.log import Log
 from sightline.depth.training.processes import Team
 from sightline.depth.training.stream import Source, StreamConfig, batches
-from sightline.errors import InputError, SightlineError
-from sightline.files.atomic import atomic_path
+from sightline.errors import SightlineError
+from sightline.running.folder import checkpoint_path, load_checkpoint, misfit, save_checkpoint
+from sightline.running.log import Log
+from sightline.running.stop import progress_line, stop_between_steps, stopped
 
 #: Scores a state dict: the figures that go into the log.
 Validate = Callable[[dict[str, Tensor]], dict[str, float]]
@@ -101,7 +98,7 @@ class Trainer:
     @property
     def checkpoint(self) -> Path:
         """Where the newest checkpoint is."""
-        return self.folder / "checkpoint.pt"
+        return checkpoint_path(self.folder)
 
     def save(self) -> None:
         """Write the newest checkpoint over the last one; only the leading process does."""
@@ -115,27 +112,20 @@ class Trainer:
             "losses": self.losses,
             "config": asdict(self.config),
         }
-        with atomic_path(self.checkpoint) as temporary:
-            torch.save(state, temporary)
+        save_checkpoint(self.folder, state)
 
     def resume(self) -> bool:
         """Go on from the newest checkpoint, if there is one."""
-        if not self.checkpoint.is_file():
+        state = load_checkpoint(self.folder, self.team.device)
+        if state is None:
             return False
         try:
-            state: dict[str, Any] = torch.load(
-                self.checkpoint, map_location=self.team.device, weights_only=True
-            )
             self.network.load_state_dict(state["network"])
             self.optimiser.load_state_dict(state["optimiser"])
             self.average, self.step = state["average"], state["step"]
             self.losses = state["losses"]
-        except (RuntimeError, KeyError, ValueError, EOFError, OSError) as error:
-            raise InputError(
-                f"checkpoint does not fit this run ({type(error).__name__})",
-                path=self.checkpoint,
-                remedy="train into another folder",
-            ) from error
+        except (RuntimeError, KeyError, ValueError) as error:
+            raise misfit(self.checkpoint, error) from error
         return True
 
     def update(self, loss: Tensor) -> None:
@@ -172,7 +162,7 @@ def train(
     if team.leads:
         log.drop_after(trainer.step)
     started, first = time.monotonic(), trainer.step
-    with _stop_between_steps() as stop:
+    with stop_between_steps() as stop:
         for step, batch in batches(
             sources,
             trainer.step,
@@ -194,7 +184,8 @@ def train(
             trainer.losses.append(mean)
             done = trainer.step
             if team.leads and done % 20 == 0:
-                report(_progress(trainer, (time.monotonic() - started) / (done - first)))
+                pace = (time.monotonic() - started) / (done - first)
+                report(progress_line(done, config.steps, trainer.losses, pace))
             last = done == config.steps
             if done % config.validate_every == 0 or last:
                 _validate(trainer, validate, log, report, sum(s.share for s in sources))
@@ -203,9 +194,7 @@ def train(
                 trainer.save()
             if team.any(stop.asked) and not last:
                 trainer.save()
-                raise KeyboardInterrupt(
-                    f"stopped at step {done} of {config.steps}; the same command goes on from there"
-                )
+                raise stopped(done, config.steps)
     team.wait()
 
 
@@ -222,38 +211,3 @@ def _validate(
         }
         log.add(row)
         report("  ".join(f"{name} {value}" for name, value in row.items()))
-
-
-def _progress(trainer: Trainer, pace: float) -> str:
-    steps = trainer.config.steps
-    recent = trainer.losses[-20:] or [float("nan")]
-    return (
-        f"step {trainer.step}/{steps}  loss {sum(recent) / len(recent):.4f}  "
-        f"{pace:.2f} s a step  {pace * (steps - trainer.step) / 60:.0f} min left"
-    )
-
-
-class _Stop:
-    """Whether somebody asked to stop."""
-
-    asked = False
-
-    def ask(self, _signal: int, _frame: FrameType | None) -> None:
-        """Remember; the loop looks between steps."""
-        self.asked = True
-
-
-@contextmanager
-def _stop_between_steps() -> Iterator[_Stop]:
-    """Turn Ctrl-C and a polite kill into a flag, so that no step is cut in half."""
-    stop = _Stop()
-    try:
-        before = {s: signal.signal(s, stop.ask) for s in (signal.SIGINT, signal.SIGTERM)}
-    except ValueError:  # not the main thread: nobody sends signals here
-        yield stop
-        return
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

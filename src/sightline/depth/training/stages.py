@@ -6,7 +6,6 @@ as it went) and at the end `model.safetensors`, which every command takes as `--
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -27,8 +26,7 @@ from sightline.depth.training.options import MetricOptions, TrainOptions
 from sightline.depth.training.processes import Team, team
 from sightline.depth.training.start import make_network, spec_for
 from sightline.depth.training.stream import Source, StreamConfig
-from sightline.errors import InputError
-from sightline.files.atomic import write_text
+from sightline.running.folder import claim_run
 
 #: Scores an estimator: name of each figure and its value.
 Score = Callable[[DepthEstimator], dict[str, float]]
@@ -36,9 +34,6 @@ Score = Callable[[DepthEstimator], dict[str, float]]
 #: Added to the last bias of a relative ViT. Training looks at the map before its last ReLU, so that
 #: gradients pass; a shift means nothing to relative disparity, and this one keeps ReLU from cutting.
 LIFT = 1.0
-
-#: Options that may differ when a run goes on: they do not change what a step does.
-MAY_CHANGE = frozenset({"steps", "save_every", "validate_every", "threads", "device"})
 
 
 def run_stage(
@@ -70,7 +65,7 @@ def run_stage(
     out.mkdir(parents=True, exist_ok=True)
     with team(options.device) as ours:
         if ours.leads:
-            _claim(out, {"stage": stage, "options": asdict(options), "data": data or {}})
+            claim_run(out, {"stage": stage, "options": asdict(options), "data": data or {}})
         ours.wait()
         trainer = _trainer(options, spec, out, ours)
         if trainer.resume() and ours.leads:
@@ -143,28 +138,3 @@ def _validator(spec: ModelSpec, score: Score) -> Validate:
 
 def _nothing(_: dict[str, Tensor]) -> dict[str, float]:
     return {}
-
-
-def _claim(out: Path, asked: dict[str, Any]) -> None:
-    """Write what the run is, or refuse the folder of a run that was something else."""
-    path = out / "run.json"
-    asked = json.loads(json.dumps(asked, default=str))
-    if path.is_file():
-        try:
-            before = json.loads(path.read_text())
-        except ValueError as error:
-            raise InputError("not readable as JSON", path=path) from error
-        changed = sorted(_differences(before, asked))
-        if changed:
-            raise InputError(
-                f"this folder holds a run with other {', '.join(changed)}",
-                path=out,
-                remedy="train into another folder, or give what that run was given",
-            )
-    write_text(path, json.dumps(asked, indent=1, sort_keys=True) + "\n")
-
-
-def _differences(before: dict[str, Any], asked: dict[str, Any]) -> set[str]:
-    old, new = before.get("options", {}), asked["options"]
-    changed = {n for n in old.keys() | new.keys() if old.get(n) != new.get(n)} - MAY_CHANGE
-    return changed | {n for n in ("stage", "data") if before.get(n) != asked[n]}
