@@ -1,0 +1,135 @@
+"""Questions about how many: list the boxes of a kind of thing, say the number, or one after the other.
+
+Rules of AURORA's notebooks: the kind with most boxes in the picture is asked about, unless it is not
+annotated exhaustively or there are more than 15; a picture without such a kind is asked about one that
+it does not have. Sentences are ours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sightline.errors import InputError
+from sightline.perception.questions.plurals import plural
+from sightline.perception.questions.records import Record
+from sightline.perception.vocabulary import box_to_text, boxes_from_text
+
+#: More of a kind than this are not asked about.
+MOST = 15
+
+#: Ways to ask for boxes; `{}` is the plural.
+ASK_BOXES = (
+    "Give the bounding boxes of all {} in this picture.",
+    "Where are the {} in this picture? Answer with bounding boxes.",
+    "Find every one of the {} and write its bounding box.",
+    "List a bounding box for each of the {} you can see.",
+    "Mark all {} by bounding boxes.",
+)
+ASK_COUNT = "How many {} are in this picture?"
+ASK_STEPS = " First give a bounding box for each of them, then the number."
+
+_NUMBER = re.compile(r"(?<![\w.])(\d{1,4})(?![\w]|\.\d)")
+_WORDS = (
+    *("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+    *("eleven", "twelve", "thirteen", "fourteen", "fifteen"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Things:
+    """What is in a picture.
+
+    Attributes:
+        width: of the picture, [px].
+        height: of it.
+        boxes: left, top, right and bottom of all things, by the name of their kind.
+        partial: kinds that are not annotated exhaustively.
+    """
+
+    width: int
+    height: int
+    boxes: Mapping[str, Sequence[tuple[float, float, float, float]]]
+    partial: Collection[str] = ()
+
+
+def kind_to_ask(
+    things: Things, absent: Sequence[str], rng: np.random.Generator
+) -> tuple[str, int] | None:
+    """Choose a kind by the paper's rule: its name, and how many there are.
+
+    Args:
+        things: of the picture.
+        absent: kinds that could be asked about in vain; those in the picture are passed over.
+        rng: draws among equals.
+    """
+    usable = {
+        kind: len(boxes)
+        for kind, boxes in sorted(things.boxes.items())
+        if kind not in things.partial and 0 < len(boxes) <= MOST
+    }
+    if usable:
+        most = max(usable.values())
+        kind = str(rng.choice([kind for kind, count in usable.items() if count == most]))
+        return kind, most
+    there = {*things.boxes, *things.partial}
+    others = [kind for kind in absent if kind not in there]
+    return (str(rng.choice(others)), 0) if others else None
+
+
+def boxes_question(image: str, things: Things, kind: str, rng: np.random.Generator) -> Record:
+    """Ask for the boxes alone."""
+    ask = ASK_BOXES[int(rng.integers(len(ASK_BOXES)))]
+    return Record(image, ask.format(plural(kind)), _listed(things, kind), "boxes")
+
+
+def direct(image: str, things: Things, kind: str) -> Record:
+    """Ask for the number alone."""
+    count = len(things.boxes.get(kind, ()))
+    return Record(image, ASK_COUNT.format(plural(kind)), str(count), "direct")
+
+
+def chain(image: str, things: Things, kind: str) -> Record:
+    """Ask for the number by way of boxes."""
+    count = len(things.boxes.get(kind, ()))
+    number = f"So the number of {plural(kind)} is {count}"
+    answer = f"{_listed(things, kind)}\n{number}"
+    return Record(image, ASK_COUNT.format(plural(kind)) + ASK_STEPS, answer, "chain")
+
+
+def _listed(things: Things, kind: str) -> str:
+    boxes = things.boxes.get(kind, ())
+    if not boxes:
+        return f"There are no {plural(kind)} in this picture."
+    # From left to right, so that there is one right order to learn.
+    rows = [
+        f"Box {number}: ({box_to_text(box, things.width, things.height)})"
+        for number, box in enumerate(sorted(boxes), 1)
+    ]
+    return f"Boxes of {plural(kind)}:\n" + "\n".join(rows)
+
+
+def read_number(text: str) -> int | None:
+    """Return the number that an answer gives; None where it gives none.
+
+    The last number behind the boxes counts; without digits, a number word from no to fifteen.
+    """
+    tail = re.sub(r"Box \d+:|<PIXEL_\d+>", " ", text)
+    found = _NUMBER.findall(tail)
+    if found:
+        return int(found[-1])
+    words = re.findall(r"[a-z]+", tail.lower())
+    named = [_WORDS.index(word) for word in words if word in _WORDS]
+    named += [0 for word in words if word in ("none", "zero")]
+    return named[-1] if named else None
+
+
+def boxes_listed(text: str) -> int | None:
+    """Return how many whole boxes an answer lists; None where one is broken."""
+    try:
+        return len(boxes_from_text(text))
+    except InputError:
+        return None
