@@ -1,4 +1,4 @@
-"""`sightline train teacher|student|metric`: the stages of the recipe, each one command."""
+"""`sightline train teacher|student|metric|mean|shards`: the stages of the recipe, each one command."""
 
 from __future__ import annotations
 
@@ -103,6 +103,20 @@ def metric(
 
     sources = open_sources(data, options.short_side, metric=True, notify=_tell)
     _run("metric", sources, out, options, validate, {"data": data})
+
+
+@app.command
+def mean(models: Annotated[list[Path], Parameter(name="MODEL")], /, *, out: Path) -> None:
+    """Write the mean of several trainings of one network: often better than each of them.
+
+    Args:
+        models: weight files of runs that started from the same weights.
+        out: safetensors file to write.
+    """
+    from sightline.depth.training.mean import write_mean
+
+    write_mean(models, out)
+    print(out)
 
 
 @app.command
