@@ -39,7 +39,7 @@ SEEDS = 5
 WRONG, WRONG_BY = 0.3, 0.4
 FOCAL_SIGMA = 0.01
 #: The first scenes, by which the errors of reading people were set; the others judge error bars.
-CALIBRATED = 10
+CALIBRATED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,7 +324,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True, help="folder that keeps paintings")
     parser.add_argument("--model", default="small")
     parser.add_argument("--first", type=int, default=0, help="number of the first scene")
-    parser.add_argument("--scenes", type=int, default=20)
+    parser.add_argument("--scenes", type=int, default=30)
     parser.add_argument("--often", type=int, default=3, help="scenes with paintings for all seeds")
     parser.add_argument("--paintings", type=int, default=16, help="of the main table")
     parser.add_argument("--workers", type=int, default=2)
