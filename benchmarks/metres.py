@@ -200,6 +200,19 @@ def main_table(pools: Sequence[Pool], count: int) -> list[str]:
     return rows
 
 
+def kind_table(pools: Sequence[Pool], count: int) -> list[str]:
+    """Show each kind of scene for itself."""
+    rows = [
+        f"| {count} paintings | scenes | ours | the paper's fit | the best line there is |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    for kind in sorted({pool.kind for pool in pools}):
+        some = [pool for pool in pools if pool.kind == kind]
+        figures = (f"{median(some, method, count):.1%}" for method in (ours, paper(), best_line))
+        rows.append(f"| {kind} | {len(some)} | " + " | ".join(figures) + " |")
+    return rows
+
+
 def count_table(pools: Sequence[Pool]) -> list[str]:
     """Error against the number of paintings, and its spread over seeds (the paper's Fig. 5)."""
     rows = [
@@ -347,9 +360,10 @@ def main() -> None:
     pools = [load(paths[job]) for job in jobs if job in paths]
     often = [pool for pool in pools if len(pool.paintings) == many]
     judged = pools[CALIBRATED:] if options.first == 0 and len(pools) > CALIBRATED else pools
-    parts = [main_table(pools, options.paintings), coverage(judged), ablations(pools, 4)]
+    parts = [main_table(pools, options.paintings), kind_table(pools, options.paintings)]
     if often:
-        parts.insert(1, count_table(often))
+        parts.append(count_table(often))
+    parts += [coverage(judged), ablations(pools, 4)]
     text = "\n\n".join("\n".join(part) for part in parts)
     print(text)
     print(readings(pools))

@@ -14,7 +14,6 @@ from sightline.perception.questions.markers import HARD, SIDE
 from sightline.perception.questions.records import read_llava
 from sightline.perception.questions.sets import (
     ask_points,
-    chance,
     see,
     write_depth_sets,
     write_hard_blink,
@@ -107,9 +106,3 @@ def test_pictures_without_depth_have_no_questions(tmp_path):
         write_depth_sets(flat, tmp_path, encode, asked_share=1.0)
     with pytest.raises(InputError, match="share"):
         write_depth_sets(flat, tmp_path, encode, asked_share=0.0)
-
-
-def test_chance():
-    assert chance([2, 4]) == pytest.approx(0.375)
-    with pytest.raises(InputError):
-        chance([])

@@ -36,15 +36,20 @@ def to_bytes(disparity: NDArray[Any], known: BoolArray | None = None) -> NDArray
     return np.rint(share * 255).astype(np.uint8)
 
 
+def bytes_of(depth: DepthMap) -> NDArray[np.uint8]:
+    """Return a depth map of any kind as bytes of its own size, bright is near."""
+    values = depth.values if depth.kind.larger_is_nearer else 1 / np.maximum(depth.values, 1e-6)
+    return to_bytes(values, depth.valid)
+
+
 def map_of(depth: DepthMap) -> NDArray[np.uint8]:
     """Return a depth map of any kind as (320, 320) bytes, bright is near."""
-    values = depth.values if depth.kind.larger_is_nearer else 1 / np.maximum(depth.values, 1e-6)
-    return square(to_bytes(values, depth.valid))
+    return square(bytes_of(depth))
 
 
-def square(values: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Bring (H, W) bytes to 320 × 320 by nearest neighbours."""
-    return np.asarray(cv2.resize(values, (SIDE, SIDE), interpolation=cv2.INTER_NEAREST), np.uint8)
+def square(values: NDArray[np.uint8], side: int = SIDE) -> NDArray[np.uint8]:
+    """Bring (H, W) or (H, W, 3) bytes to a square by nearest neighbours."""
+    return np.asarray(cv2.resize(values, (side, side), interpolation=cv2.INTER_NEAREST), np.uint8)
 
 
 def to_input(values: NDArray[np.uint8]) -> Tensor:

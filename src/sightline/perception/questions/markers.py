@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from sightline.errors import InputError
+from sightline.perception.codebook.maps import square
 
 #: Side of the pictures that are asked about, [px].
 SIDE = 336
@@ -186,4 +186,4 @@ def draw_points(
 
 def squash(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Bring a picture, or a map of bytes, to 336 × 336 by nearest neighbours, as the paper does."""
-    return np.asarray(cv2.resize(pixels, (SIDE, SIDE), interpolation=cv2.INTER_NEAREST), np.uint8)
+    return square(pixels, SIDE)

@@ -18,11 +18,10 @@ from PIL import Image
 
 from sightline.errors import InputError
 from sightline.files.atomic import write_bytes, write_text
-from sightline.perception.codebook.maps import to_bytes
+from sightline.perception.codebook.maps import bytes_of
 from sightline.perception.questions import depth
 from sightline.perception.questions.markers import (
     HARD,
-    LETTERS,
     TRAINED,
     MarkerRule,
     Point,
@@ -60,10 +59,7 @@ class Seen:
 
 def see(name: str, pixels: NDArray[np.uint8], depth_map: DepthMap) -> Seen:
     """Squash a picture and its depth; the map may be of another size than the picture."""
-    near = depth_map.values
-    if not depth_map.kind.larger_is_nearer:
-        near = (1 / np.maximum(near, 1e-6)).astype(np.float32)
-    values = to_bytes(near, depth_map.valid)
+    values = bytes_of(depth_map)
     known = squash(depth_map.valid.astype(np.uint8)) > 0
     return Seen(name, squash(pixels), squash(values), known)
 
@@ -222,10 +218,3 @@ def _write_picture(folder: Path, name: str, pixels: NDArray[np.uint8]) -> str:
     Image.fromarray(pixels).save(buffer, "JPEG", quality=_QUALITY)
     write_bytes(folder / "images" / f"{name}.jpg", buffer.getvalue())
     return f"images/{name}.jpg"
-
-
-def chance(counts: Sequence[int]) -> float:
-    """Return the share of right answers by guessing among the letters."""
-    if not counts or min(counts) < 1 or max(counts) > len(LETTERS):
-        raise InputError(f"questions have 1 to {len(LETTERS)} letters")
-    return float(np.mean([1 / count for count in counts]))
