@@ -28,6 +28,7 @@ app.command("sightline.cli.int8:int8", name="int8", help="Make a model faster, i
 _HEADINGS = {
     "depth": "Depth",
     "encoder": "Encoders to start a depth network from",
+    "tokens": "Depth as tokens",
     "people": "People",
     "faces": "Faces",
     "inpainting": "Inpainting",

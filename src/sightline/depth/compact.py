@@ -41,6 +41,9 @@ TAPS = (0, 1, 2, 4, 6)
 #: Decoder channels at 1/2, 1/4, 1/8, 1/16, 1/32.
 WIDTHS = (24, 40, 56, 88, 144)
 
+#: Channels of the maps that attention has passed over, at 1/32 and 1/16.
+CONTEXT_WIDTHS = (WIDTHS[4], WIDTHS[3])
+
 #: EfficientNet-Lite sees pixels as (value - 127) / 128.
 LITE_MEAN = (127 / 255,) * 3
 LITE_STD = (128 / 255,) * 3
@@ -262,10 +265,22 @@ class CompactDepth(nn.Module):
             network. No activation ends a relative network: scale and shift mean nothing there, and
             one that can saturate let training collapse to a flat map (docs/lab-log.md).
         """
+        return self.depth_and_context(image)[0]
+
+    def depth_and_context(self, image: Tensor) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """Return what `forward` does, and the maps in which the whole picture is seen at once.
+
+        Args:
+            image: (N, 3, H, W), H and W multiples of 32.
+
+        Returns:
+            (N, H, W), and the maps of `CONTEXT_WIDTHS` channels at 1/32 and 1/16 of the picture.
+        """
         taps = self.encoder(image)
         deep = taps[4]
         x = self.lateral[4](torch.cat([deep, _coordinates(deep)], dim=1))
-        x = self.context(x)
+        x = whole = self.context(x)
+        compared = whole
         for level in (3, 2, 1, 0):
             skip = self.lateral[level](taps[level])
             x = F.interpolate(
@@ -273,13 +288,13 @@ class CompactDepth(nn.Module):
             )
             x = self.refine[level](x + skip)
             if level == 3:
-                x = self.compare(x)
+                x = compared = self.compare(x)
         x = F.relu(self.head(x))
         x = F.interpolate(x, scale_factor=2.0, mode="bilinear", align_corners=False)
         x = self.last(x)[:, 0]
         if self.spec.max_depth is not None:
             x = torch.sigmoid(x) * self.spec.max_depth
-        return x
+        return x, (whole, compared)
 
 
 def _coordinates(like: Tensor) -> Tensor:

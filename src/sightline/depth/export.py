@@ -15,6 +15,7 @@ from __future__ import annotations
 import copy
 import tempfile
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,12 +67,17 @@ def export_onnx(
         )
     merged = _merged(network)
     model = _trace(merged, spec)
-    _forget_machine(model)
+    forget_machine(model)
     notes = {SPEC_KEY: spec.to_json()}
     if spec.architecture != "other":  # of which torch has no network to read them into
         notes[WEIGHTS_KEY] = weight_map(model, merged.state_dict())
+    write_graph(model, path, notes, half=half)
+
+
+def write_graph(model: Any, path: str | Path, notes: Mapping[str, str], *, half: bool) -> None:
+    """Write an `onnx.ModelProto` with notes in its metadata: the same graph gives the same bytes."""
     if half:
-        _halve(model)
+        halve(model)
     for key, value in notes.items():
         entry = model.metadata_props.add()
         entry.key, entry.value = key, value
@@ -92,13 +98,37 @@ def _merged(network: nn.Module) -> nn.Module:
 
 def _trace(network: nn.Module, spec: ModelSpec) -> Any:
     """Return the network as an `onnx.ModelProto` with symbolic batch, height and width."""
-    import onnx
     import torch
 
     batch, rows, columns = TRACED
     shape = (batch, 3, rows * spec.multiple, columns * spec.multiple)
     like = next(network.parameters())
     example = torch.zeros(shape, dtype=like.dtype, device=like.device)
+    return trace(
+        network,
+        (example,),
+        {INPUT_NAME: {0: "batch", 2: "height", 3: "width"}},
+        {OUTPUT_NAME: {0: "batch", 1: "height", 2: "width"}},
+    )
+
+
+def trace(
+    network: nn.Module,
+    examples: tuple[Any, ...],
+    inputs: dict[str, dict[int, str]],
+    outputs: dict[str, dict[int, str]],
+) -> Any:
+    """Return a network in eval mode as an `onnx.ModelProto`.
+
+    Args:
+        network: left as it was.
+        examples: of its inputs.
+        inputs: their names, and the names of their dynamic axes.
+        outputs: the same of what it gives.
+    """
+    import onnx
+    import torch
+
     training = network.training
     network.eval()
     try:
@@ -111,7 +141,7 @@ def _trace(network: nn.Module, spec: ModelSpec) -> Any:
             written = Path(folder) / "traced.onnx"
             torch.onnx.export(
                 network,
-                (example,),
+                examples,
                 written,
                 # The exporter that torch calls legacy follows shapes as values; the new one reasons
                 # about them symbolically. Both give a graph that runs equally fast at any size, but
@@ -120,19 +150,16 @@ def _trace(network: nn.Module, spec: ModelSpec) -> Any:
                 # As it is, that is in eval mode; the exporter's own would merge the batch norms.
                 training=torch.onnx.TrainingMode.PRESERVE,
                 opset_version=OPSET,
-                input_names=[INPUT_NAME],
-                output_names=[OUTPUT_NAME],
-                dynamic_axes={
-                    INPUT_NAME: {0: "batch", 2: "height", 3: "width"},
-                    OUTPUT_NAME: {0: "batch", 1: "height", 2: "width"},
-                },
+                input_names=list(inputs),
+                output_names=list(outputs),
+                dynamic_axes=inputs | outputs,
             )
             return onnx.load(written)
     finally:
         network.train(training)
 
 
-def _forget_machine(model: Any) -> None:
+def forget_machine(model: Any) -> None:
     """Drop versions, source paths and guesses about inner shapes."""
     graph = model.graph
     del model.metadata_props[:]
@@ -145,7 +172,7 @@ def _forget_machine(model: Any) -> None:
     model.producer_name, model.producer_version = "sightline", ""
 
 
-def _halve(model: Any) -> None:
+def halve(model: Any) -> None:
     """Store large float32 initialisers as float16, each followed by a cast back to float32."""
     from onnx import TensorProto, helper, numpy_helper
 

@@ -95,7 +95,7 @@ def load_onnx(path: str | Path, *, side_files: bool = False) -> Any:
 
 def carries_weights(path: str | Path) -> bool:
     """Whether an ONNX file says which tensor is which parameter, so that torch can read it."""
-    return _is_ours(_metadata(load_onnx(path)))
+    return _is_ours(graph_notes(load_onnx(path)))
 
 
 def read_weights(path: str | Path) -> tuple[dict[str, Tensor], dict[str, str]] | None:
@@ -114,24 +114,42 @@ def read_weights(path: str | Path) -> tuple[dict[str, Tensor], dict[str, str]] |
     from sightline.depth.network import SIZES, build
 
     model = load_onnx(path)
-    metadata = _metadata(model)
+    metadata = graph_notes(model)
     if not _is_ours(metadata):
         return None
     spec = _spec(metadata[SPEC_KEY], path)
     with torch.device("meta"):
         shapes = {name: value.shape for name, value in build(spec).state_dict().items()}
-    stored = {tensor.name.removesuffix(HALF_SUFFIX): tensor for tensor in model.graph.initializer}
-    state = {}
-    for name, source in _sources(metadata[WEIGHTS_KEY], path).items():
-        if name not in shapes:
-            raise _damaged(f"{name} is no part of a {spec.architecture} network", path)
-        state[name] = _value(name, source, shapes[name], stored, path)
+    state = stored_state(model, shapes, path, f"a {spec.architecture} network")
     for name, shape in shapes.items():
         if name.endswith("num_batches_tracked"):
             state[name] = torch.zeros(shape, dtype=torch.int64)
     if spec.architecture in SIZES:
         _separate_scales(state, shapes, SIZES[spec.architecture].heads)
     return state, metadata
+
+
+def stored_state(
+    model: Any, shapes: Mapping[str, Size], path: str | Path, what: str
+) -> dict[str, Tensor]:
+    """Read the parameters that the file's map names.
+
+    Args:
+        model: an `onnx.ModelProto` with a map of its weights.
+        shapes: of the network's parameters.
+        path: of the file, for complaints.
+        what: the network is, for complaints.
+
+    Returns:
+        Names to float32 values; only those that the map names.
+    """
+    stored = {tensor.name.removesuffix(HALF_SUFFIX): tensor for tensor in model.graph.initializer}
+    state = {}
+    for name, source in _sources(graph_notes(model)[WEIGHTS_KEY], path).items():
+        if name not in shapes:
+            raise _damaged(f"{name} is no part of {what}", path)
+        state[name] = _value(name, source, shapes[name], stored, path)
+    return state
 
 
 def _separate_scales(state: dict[str, Tensor], shapes: Mapping[str, Size], heads: int) -> None:
@@ -170,7 +188,8 @@ def _digest(value: NDArray[Any]) -> bytes:
     return hashlib.sha256(np.ascontiguousarray(value).tobytes()).digest()
 
 
-def _metadata(model: Any) -> dict[str, str]:
+def graph_notes(model: Any) -> dict[str, str]:
+    """Return the metadata properties of a graph."""
     return {entry.key: entry.value for entry in model.metadata_props}
 
 

@@ -19,6 +19,7 @@ from sightline.types import DepthMap
 
 __all__ = [
     "DEPTH_SUFFIXES",
+    "is_depth_file",
     "read_depth",
     "read_exr",
     "read_npz",
@@ -31,6 +32,9 @@ __all__ = [
 
 DEPTH_SUFFIXES: frozenset[str] = frozenset({".npz", ".png", ".exr"})
 
+#: The notes of a depth PNG stand before its pixels, within so many bytes.
+_HEAD = 4096
+
 
 def write_depth(path: str | Path, depth: DepthMap) -> None:
     """Write `depth` in the format the suffix names; whole or not at all."""
@@ -42,6 +46,21 @@ def read_depth(path: str | Path) -> DepthMap:
     """Read a depth map written by `write_depth`."""
     readers = {".npz": read_npz, ".png": read_png16, ".exr": read_exr}
     return readers[_suffix(path)](path)
+
+
+def is_depth_file(path: str | Path) -> bool:
+    """Tell whether a file is plainly depth: an `.npz`, or a 16-bit PNG that says what it holds.
+
+    An `.exr` may be a photograph as well, so it is not.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix == ".npz":
+        return True
+    if suffix != ".png" or not Path(path).is_file():
+        return False
+    with Path(path).open("rb") as file:
+        start = file.read(_HEAD)
+    return start[24:26] == b"\x10\x00" and b"kind" in start
 
 
 def _suffix(path: str | Path) -> str:

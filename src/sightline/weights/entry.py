@@ -10,7 +10,7 @@ from sightline.depth.spec import ModelSpec
 from sightline.weights.sources import Embedded, HubFile, Source
 
 Purpose = Literal[
-    "depth", "encoder", "people", "faces", "inpainting", "similarity", "video", "language"
+    "depth", "encoder", "tokens", "people", "faces", "inpainting", "similarity", "video", "language"
 ]
 
 #: How the file has to be read. `torch` files are unpickled with weights only, `numpy-pickle` files

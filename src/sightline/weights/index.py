@@ -3,7 +3,7 @@
 ```json
 {"default": "tiny",
  "models": [{"name": "tiny", "file": "tiny.onnx", "bytes": 1, "sha256": "…", "summary": "…",
-             "licence": "Apache-2.0", "trained_on": "…", "aliases": [], "spec": {},
+             "purpose": "depth", "licence": "Apache-2.0", "trained_on": "…", "aliases": [], "spec": {},
              "int8_gate": null, "parts": [], "history": [{"sha256": "…", "note": "…"}]}]}
 ```
 
@@ -24,7 +24,7 @@ from sightline.depth.spec import ModelSpec
 from sightline.errors import InputError, SightlineError
 from sightline.files.atomic import write_text
 from sightline.weights.cache import file_sha256
-from sightline.weights.entry import Entry, Gate
+from sightline.weights.entry import Entry, Gate, Purpose
 from sightline.weights.sources import Embedded
 
 INDEX = "index.json"
@@ -51,8 +51,9 @@ def embedded_entries(folder: Path | None = None) -> tuple[Entry, ...]:
 def record(
     name: str,
     file: str,
-    spec: ModelSpec,
+    spec: ModelSpec | None,
     *,
+    purpose: Purpose = "depth",
     summary: str,
     trained_on: str,
     note: str,
@@ -68,7 +69,8 @@ def record(
         name: what users call it.
         file: file name inside the folder; size and checksum are taken from it, and from the `.bin`
             or `.safetensors` file beside it.
-        spec: how to feed and to read it.
+        spec: how to feed and to read it, for a depth network.
+        purpose: what it is for.
         summary: one line for the listing.
         trained_on: the data it has seen.
         note: what is new in this version and how good it is; kept in the entry's history.
@@ -91,17 +93,18 @@ def record(
         "bytes": path.stat().st_size,
         "sha256": digest,
         "summary": summary,
+        "purpose": purpose,
         "licence": licence,
         "trained_on": trained_on,
         "aliases": list(aliases),
-        "spec": json.loads(spec.to_json()),
+        "spec": None if spec is None else json.loads(spec.to_json()),
         "int8_gate": None if int8_gate is None else asdict(int8_gate),
         "parts": _parts(path),
         "history": [*old.get("history", []), {"sha256": digest, "note": note}],
     }
     others = [other for other in index["models"] if other["name"] != name]
     index["models"] = sorted([*others, model], key=lambda item: str(item["name"]))
-    if default or index["default"] is None:
+    if default or (index["default"] is None and purpose == "depth"):
         index["default"] = name
     write_text(folder / INDEX, json.dumps(index, indent=1, ensure_ascii=False) + "\n")
 
@@ -143,12 +146,12 @@ def _read(folder: Path) -> dict[str, Any]:
 
 
 def _entry(model: dict[str, Any], default: str | None) -> Entry:
-    gate = model["int8_gate"]
+    gate, spec = model["int8_gate"], model["spec"]
     aliases = tuple(model["aliases"])
     return Entry(
         name=model["name"],
         summary=model["summary"],
-        purpose="depth",
+        purpose=model["purpose"],
         licence=model["licence"],
         commercial=True,
         bytes=model["bytes"],
@@ -156,7 +159,7 @@ def _entry(model: dict[str, Any], default: str | None) -> Entry:
         trained_on=model["trained_on"],
         source=Embedded(model["file"]),
         format="onnx" if model["file"].endswith(".onnx") else "openvino",
-        spec=ModelSpec(**model["spec"]),
+        spec=None if spec is None else ModelSpec(**spec),
         int8_gate=None if gate is None else Gate(**gate),
         aliases=("default", *aliases) if model["name"] == default else aliases,
         parts_bytes=sum(p["bytes"] for p in model["parts"] if p["file"].endswith(".bin")),

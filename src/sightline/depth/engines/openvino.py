@@ -56,7 +56,7 @@ class OpenVinoEngine:
         model = read_network(core, self.path)
         self.spec = spec_of(model)
         self.fixed_hw = _fixed_size(model, self.path)
-        self._compiled = _compile(core, model, self.device, threads, cache_dir)
+        self._compiled = compile_network(core, model, self.device, threads, cache_dir)
         # Finished requests wait here: each keeps its buffers, and no two threads share one.
         self._idle: SimpleQueue[Any] = SimpleQueue()
 
@@ -84,11 +84,8 @@ class OpenVinoEngine:
             return self._compiled.create_infer_request()
 
 
-def read_network(core: Any, path: Path) -> Any:
-    """Parse an ONNX or OpenVINO file into an `openvino.Model` that can be a depth network.
-
-    A file that is something else gets an `InputError` that says what.
-    """
+def read_graph(core: Any, path: Path) -> Any:
+    """Parse an ONNX or OpenVINO file into an `openvino.Model`; an `InputError` says what is wrong."""
     frontend = FRONTENDS.get(file_kind(path))
     if frontend is None:
         raise InputError("holds torch weights, not an ONNX or OpenVINO model", path=path)
@@ -96,9 +93,17 @@ def read_network(core: Any, path: Path) -> Any:
     if not import_openvino().frontend.FrontEndManager().load_by_framework(frontend).supported(path):
         raise _damaged("its beginning is not that of one", path)
     try:
-        model = core.read_model(path)
+        return core.read_model(path)
     except RuntimeError as error:
         raise _damaged(brief(error), path) from error
+
+
+def read_network(core: Any, path: Path) -> Any:
+    """Parse an ONNX or OpenVINO file into an `openvino.Model` that can be a depth network.
+
+    A file that is something else gets an `InputError` that says what.
+    """
+    model = read_graph(core, path)
     ranks = [port.partial_shape.rank for port in (*model.inputs, *model.outputs)]
     lengths = [rank.get_length() if rank.is_static else None for rank in ranks]
     if len(model.inputs) != 1 or len(model.outputs) != 1 or lengths not in ([4, 3], [4, 4]):
@@ -128,7 +133,7 @@ def _fixed_size(model: Any, path: Path) -> tuple[int, int] | None:
     return sides[0].get_length(), sides[1].get_length()
 
 
-def _compile(
+def compile_network(
     core: Any, model: Any, device: str, threads: int | None, cache_dir: str | Path | None
 ) -> Any:
     """Compile for low latency; a cache that cannot be used is left out."""

@@ -1,7 +1,8 @@
 """From a batch to a loss: the one module that training differentiates.
 
 Relative networks learn L_ssi + 2 · L_gm, trimmed on pseudo-labels, with features kept close to the
-frozen encoder's (V2 §5.2); metric ones learn SiLog. A learner is a module, so that several processes
+frozen encoder's (V2 §5.2); metric ones learn SiLog. A compact student may have a guide too, which
+compares its maps with a teacher's features. A learner is a module, so that several processes
 can wrap it (`DistributedDataParallel`) and reduce gradients as they appear.
 """
 
@@ -17,6 +18,7 @@ from sightline.depth import losses
 from sightline.depth.compact import CompactDepth
 from sightline.depth.network import DepthAnything
 from sightline.depth.spec import ModelSpec
+from sightline.depth.training.guide import FeatureGuide
 from sightline.depth.training.stream import Batch
 
 #: Measured depth nearer than this is no depth [m] (Depth Anything V2, metric_depth/).
@@ -33,6 +35,7 @@ class LossConfig:
         feature_weight: of feature alignment on pseudo-labelled pictures; ViT encoders only, because
             it compares like with like and needs no projector (V1 §3.3).
         anchor_weight: of the plain difference that keeps all pictures in one range.
+        guide_weight: of the difference from a teacher's features, for a learner with a guide.
         variance_focus: SiLog's λ, for metric networks.
     """
 
@@ -40,6 +43,7 @@ class LossConfig:
     trim: float = 0.1
     feature_weight: float = 0.0
     anchor_weight: float = 0.2
+    guide_weight: float = 0.0
     variance_focus: float = 0.5
 
 
@@ -52,13 +56,21 @@ class Learner(nn.Module):
         config: weights of the losses.
         bfloat16: run a ViT encoder's forward pass in bfloat16 where that is faster; the head, whose
             small differences are the fine detail, stays in float32.
+        guide: shows a compact network what a teacher sees.
     """
 
     def __init__(
-        self, network: nn.Module, spec: ModelSpec, config: LossConfig, *, bfloat16: bool = False
+        self,
+        network: nn.Module,
+        spec: ModelSpec,
+        config: LossConfig,
+        *,
+        bfloat16: bool = False,
+        guide: FeatureGuide | None = None,
     ) -> None:
         super().__init__()
         self.network = network
+        self.guide = guide
         self.spec = spec
         self.config = config
         self.in_bfloat16 = bfloat16
@@ -68,10 +80,21 @@ class Learner(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         """Return the loss of one batch, a scalar."""
+        if self.guide is not None and isinstance(self.network, CompactDepth):
+            output, maps = self.network.depth_and_context(batch.image)
+            drawn = self.config.guide_weight * self.guide(batch.image, maps)
+            return self._depth_loss(output, batch) + drawn
         output, features = self.predict(batch.image)
+        loss = self._depth_loss(output, batch)
+        if self.frozen is not None and features is not None and bool(batch.pseudo.any()):
+            loss = loss + self.config.feature_weight * self._drift(features, batch)
+        return loss
+
+    def _depth_loss(self, output: Tensor, batch: Batch) -> Tensor:
+        """Compare the map alone: metres by SiLog, relative disparity by L_ssi + 2 · L_gm."""
         if self.spec.max_depth is not None:
             return self._metric(output, batch)
-        loss = losses.relative_loss(
+        return losses.relative_loss(
             output,
             batch.disparity,
             batch.known,
@@ -81,9 +104,6 @@ class Learner(nn.Module):
             trim=self.config.trim * batch.pseudo,
             anchor_weight=self.config.anchor_weight,
         )
-        if self.frozen is not None and features is not None and bool(batch.pseudo.any()):
-            loss = loss + self.config.feature_weight * self._drift(features, batch)
-        return loss
 
     def predict(self, image: Tensor) -> tuple[Tensor, Tensor | None]:
         """Return (N, H, W) the output and, for a ViT, (N, D, h, w) its last features.

@@ -88,6 +88,8 @@ class Trainer:
         slow = [p for p in encoder_of(self.network).parameters() if p.requires_grad]
         slow_ids = {id(p) for p in slow}
         rest = [p for p in self.network.parameters() if p.requires_grad and id(p) not in slow_ids]
+        if learner.guide is not None:
+            rest += learner.guide.parameters()
         groups = [
             {"params": slow, "peak": config.encoder_rate},
             {"params": rest, "peak": config.rate},
@@ -104,8 +106,10 @@ class Trainer:
         """Write the newest checkpoint over the last one; only the leading process does."""
         if not self.team.leads:
             return
+        guide = self.learner.guide
         state = {
             "network": self.network.state_dict(),
+            "guide": None if guide is None else guide.state_dict(),
             "average": self.average,
             "optimiser": self.optimiser.state_dict(),
             "step": self.step,
@@ -121,6 +125,8 @@ class Trainer:
             return False
         try:
             self.network.load_state_dict(state["network"])
+            if self.learner.guide is not None:
+                self.learner.guide.load_state_dict(state["guide"])
             self.optimiser.load_state_dict(state["optimiser"])
             self.average, self.step = state["average"], state["step"]
             self.losses = state["losses"]
@@ -135,7 +141,7 @@ class Trainer:
             group["lr"] = group["peak"] * factor
         self.optimiser.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(self.network.parameters(), self.config.clip)
+        nn.utils.clip_grad_norm_(self.learner.parameters(), self.config.clip)
         self.optimiser.step()
         # The average starts short and grows long, so that the first steps are soon forgotten.
         keep = min(self.config.average, (1 + self.step) / (10 + self.step))

@@ -36,6 +36,9 @@ class TrainOptions:
         trim: share of the largest differences ignored on pseudo-labelled pictures.
         feature_weight: of the alignment with the frozen encoder's features (ViT only).
         anchor_weight: of the plain difference that keeps all pictures in one range.
+        guide: a ViT depth model whose features a compact network learns as well: a name of the
+            registry or a weight file.
+        guide_weight: of that.
         cutmix: chance that a pseudo-labelled picture has a piece of another one pasted in.
         save_every: steps between checkpoints.
         validate_every: steps between validations.
@@ -61,6 +64,8 @@ class TrainOptions:
     trim: float = 0.1
     feature_weight: float = 0.0
     anchor_weight: float = 0.2
+    guide: str | None = None
+    guide_weight: float = 2.0
     cutmix: float = 0.0
     save_every: int = 50
     validate_every: int = 200
@@ -76,11 +81,14 @@ class TrainOptions:
         for name in ("trim", "decay", "average", "cutmix"):
             if not 0 <= getattr(self, name) <= 1:
                 raise InputError(f"{name} must be from 0 to 1, got {getattr(self, name)}")
-        for name in ("encoder_rate", "rate", "gradient_weight", "feature_weight", "anchor_weight"):
+        weights = ("gradient_weight", "feature_weight", "anchor_weight", "guide_weight")
+        for name in ("encoder_rate", "rate", *weights):
             if not 0 <= getattr(self, name) < float("inf"):
                 raise InputError(f"{name} must be a number from 0 up, got {getattr(self, name)}")
         if self.seed < 0:
             raise InputError(f"seed must not be negative, got {self.seed}")
+        if self.guide is not None and self.network != "compact":
+            raise InputError(f"a guide is for the compact network, not for {self.network}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

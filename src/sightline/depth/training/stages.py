@@ -15,11 +15,13 @@ import torch
 from torch import Tensor, nn
 
 from sightline.depth.checkpoints import write_checkpoint
+from sightline.depth.compact import CONTEXT_WIDTHS
 from sightline.depth.engines.torch import TorchEngine
 from sightline.depth.estimator import DepthEstimator
 from sightline.depth.network import build
 from sightline.depth.spec import ModelSpec
 from sightline.depth.training.augment import AugmentConfig
+from sightline.depth.training.guide import FeatureGuide, read_teacher
 from sightline.depth.training.learner import Learner, LossConfig
 from sightline.depth.training.loop import TrainConfig, Trainer, Validate, train
 from sightline.depth.training.options import MetricOptions, TrainOptions
@@ -94,9 +96,16 @@ def _trainer(options: TrainOptions, spec: ModelSpec, out: Path, ours: Team) -> T
         trim=options.trim,
         feature_weight=options.feature_weight,
         anchor_weight=options.anchor_weight,
+        guide_weight=options.guide_weight,
         variance_focus=options.variance_focus if isinstance(options, MetricOptions) else 0.5,
     )
-    learner = Learner(make_network(options, spec), spec, losses, bfloat16=_bfloat16(options, ours))
+    bfloat16 = _bfloat16(options, ours)
+    network = make_network(options, spec)
+    guide = None
+    if options.guide is not None:
+        teacher, shown = read_teacher(options.guide)
+        guide = FeatureGuide(teacher, spec, shown, CONTEXT_WIDTHS, bfloat16=bfloat16)
+    learner = Learner(network, spec, losses, bfloat16=bfloat16, guide=guide)
     config = TrainConfig(
         **{
             name: getattr(options, name)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from sightline.depth.training.stream import Source
 from sightline.errors import SightlineError
 from sightline.perception.codebook.maps import square, to_bytes, to_input
 from sightline.perception.codebook.network import DepthCodebook
+from sightline.perception.codebook.options import CodebookOptions
 from sightline.running.folder import (
     checkpoint_path,
     claim_run,
@@ -37,35 +38,6 @@ from sightline.running.stop import progress_line, stop_between_steps, stopped
 
 #: Scores a codebook: the figures that go into the log.
 Validate = Callable[[DepthCodebook], dict[str, float]]
-
-
-@dataclass(frozen=True, slots=True)
-class CodebookOptions:
-    """How the codebook is trained.
-
-    Attributes:
-        steps: in all; each is one batch.
-        rate: of learning, at first.
-        fall: what the rate is multiplied by after every `every` steps.
-        every: steps.
-        commitment: weight of the distance between the encoder's vectors and their codes.
-        smallest_crop: share of the picture's sides that a crop has at least.
-        seed: of weights, order and crops.
-        save_every: steps between checkpoints.
-        validate_every: steps between validations.
-        threads: of the processor; None for torch's choice.
-    """
-
-    steps: int = 4000
-    rate: float = 3e-4
-    fall: float = 0.98
-    every: int = 500
-    commitment: float = 0.25
-    smallest_crop: float = 0.6
-    seed: int = 0
-    save_every: int = 100
-    validate_every: int = 500
-    threads: int | None = None
 
 
 def make_batch(sources: Sequence[Source], step: int, options: CodebookOptions) -> Tensor:

@@ -22,7 +22,7 @@ def depth_word(code: int) -> str:
 
 def to_text(codes: NDArray[np.int64]) -> str:
     """(10, 10) codes → the 102 tokens, without spaces."""
-    _check(codes)
+    check(codes)
     return START + "".join(depth_word(int(code)) for code in codes.ravel()) + END
 
 
@@ -45,11 +45,12 @@ def from_text(text: str) -> NDArray[np.int64]:
     if len(codes) != LENGTH:
         raise InputError(f"a depth map has {LENGTH} codes, this one {len(codes)}")
     codes = codes.reshape(GRID, GRID)
-    _check(codes)
+    check(codes)
     return codes
 
 
-def _check(codes: NDArray[np.int64]) -> None:
+def check(codes: NDArray[np.int64]) -> None:
+    """Refuse what are not (10, 10) codes."""
     if codes.shape != (GRID, GRID):
         raise InputError(f"a depth map has {GRID} × {GRID} codes, got {codes.shape}")
     if codes.min() < 0 or codes.max() >= CODES:
