@@ -42,8 +42,8 @@ class Network:
 
 
 NETWORKS = {
-    "compact": Network("efficientnet-lite0", 250, 192, ("3e-4", "1e-3")),
-    "vits": Network("dinov2-s", 120, 168, ("1.5e-5", "3e-4")),
+    "compact": Network("efficientnet-lite0", 200, 192, ("3e-4", "1e-3")),
+    "vits": Network("dinov2-s", 100, 168, ("1.5e-5", "3e-4")),
 }
 
 
@@ -81,6 +81,7 @@ RUNS = (
     Run("all", "everything", scenes=2, measured=3, photos=7, labels=("ours", "outside")),
     Run("no-gradient", "our labels, no gradient loss", photos=12, extra=("--gradient-weight", "0")),
     Run("no-trim", "our labels, no trimming", photos=12, extra=("--trim", "0")),
+    Run("guided", "our labels, our teacher's features", photos=12, extra=("--guide", "small")),
     Run("cutmix", "our labels, CutMix 0.5", photos=12, extra=("--cutmix", "0.5")),
     Run("vits", "ViT-S, our labels", photos=12, network="vits"),
     Run(
@@ -92,7 +93,7 @@ RUNS = (
 )
 
 
-def command(run: Run, data: Path, work: Path, out: Path) -> list[str]:
+def command(run: Run, data: Path, work: Path, out: Path, threads: int) -> list[str]:
     """Return the words of the run's command."""
     folders = {"ours": work / "labels", "outside": data / "photo_labels" / "tcmonodepth"}
     network = NETWORKS[run.network]
@@ -100,7 +101,8 @@ def command(run: Run, data: Path, work: Path, out: Path) -> list[str]:
         *("--network", run.network, "--start", network.start),
         *("--steps", str(network.steps), "--short-side", str(network.short_side)),
         *("--encoder-rate", network.rates[0], "--rate", network.rates[1], "--warmup", "40"),
-        *("--validate-every", str(network.steps), "--threads", "2", "--out", str(out), *run.extra),
+        *("--validate-every", str(network.steps), "--threads", str(threads)),
+        *("--out", str(out), *run.extra),
     ]
     sources = []
     if run.scenes:
@@ -135,6 +137,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--only", nargs="+", help="names of runs")
+    parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--write", type=Path, help="Markdown file to write the table to")
     options = parser.parse_args()
     rows = []
@@ -142,7 +145,7 @@ def main() -> None:
         if options.only and run.name not in options.only:
             continue
         out = options.work / "ablation" / run.name
-        words = command(run, options.data, options.work, out)
+        words = command(run, options.data, options.work, out, options.threads)
         environment = {**os.environ, "OMP_WAIT_POLICY": "PASSIVE"}
         subprocess.run([sys.executable, "-m", "sightline", *words], env=environment, check=True)
         rows.append(row(run, out / "model.safetensors", options.data))
