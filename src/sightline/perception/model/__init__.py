@@ -1,0 +1,1 @@
+"""Multimodal models that write perception tokens: transformers' LLaVA classes, as they are."""

@@ -1,0 +1,194 @@
+"""A multimodal model with everything around it: tokenizer, eye, perception tokens, codebook.
+
+What the model's own files do not say lies beside them in `perception.json`: which codebook its depth
+tokens are of (by checksum), how questions are framed, how pictures are shown. A model of a hub that was
+never trained with perception tokens has none, and can be given them (`adapting`).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sightline.errors import InputError
+from sightline.files.atomic import write_text
+from sightline.files.reading import read_bytes
+from sightline.perception.model.eye import Eye, read_eye
+from sightline.perception.model.speech import IMAGE, Speech, Writing
+from sightline.perception.vocabulary import DEPTH_WORDS, PIXEL_WORDS, Vocabulary, find
+
+NOTES = "perception.json"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Speaker:
+    """A model that is shown pictures and speaks.
+
+    Attributes:
+        model: `LlavaForConditionalGeneration`, or a PEFT wrapper of it.
+        writing: turns conversations into its tokens.
+        eye: turns pictures into its input.
+        vocabulary: its perception tokens; empty without any.
+        codebook: checksum of the codebook that its depth tokens are of; None where nobody knows.
+    """
+
+    model: Any
+    writing: Writing
+    eye: Eye
+    vocabulary: Vocabulary
+    codebook: str | None = None
+
+    def check_codebook(self, sha256: str) -> None:
+        """Refuse a codebook that the model was not trained with: its codes would mean other things."""
+        if self.codebook is not None and self.codebook != sha256:
+            raise InputError(
+                f"the model was trained with codebook {self.codebook[:12]}, not {sha256[:12]}",
+                remedy="give the codebook that belongs to the model",
+            )
+
+
+def load_speaker(name: str | Path, *, dtype: str = "float32", device: str = "cpu") -> Speaker:
+    """Load a LLaVA-type model from a folder, or from a hub by its name.
+
+    A folder that holds an adapter (PEFT) gets its base model from where the adapter says.
+
+    Args:
+        name: folder, or `owner/name` of the hub.
+        dtype: of its weights.
+        device: to run it on.
+    """
+    import torch
+
+    folder = _folder(name)
+    adapter = (folder / "adapter_config.json").is_file()
+    base = _folder(_base_of(folder)) if adapter else folder
+    try:
+        model = _llava(base, getattr(torch, dtype))
+        tokenizer = _tokenizer(folder if _has_tokenizer(folder) else base)
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        words = " ".join(str(error).split())[:200]
+        raise InputError(f"is no LLaVA-type model ({words})", path=base) from error
+    if adapter:
+        model = _with_adapter(model, tokenizer, folder)
+    return speaker_of(model.to(device).eval(), tokenizer, folder, base)
+
+
+def speaker_of(model: Any, tokenizer: Any, folder: Path, base: Path) -> Speaker:
+    """Put a model and its tokenizer together with the notes of their folder."""
+    notes = _read_notes(folder)
+    config = model.config
+    try:
+        if "eye" in notes:
+            eye = Eye.from_dict(notes["eye"])
+        else:
+            eye = read_eye(base, int(config.vision_config.image_size))
+        speech = Speech(**notes.get("speech", {}))
+        codebook = notes.get("codebook")
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError("cannot be understood", path=folder / NOTES) from error
+    cells = eye.side // int(config.vision_config.patch_size)
+    patches = cells * cells + (config.vision_feature_select_strategy == "full")
+    image = int(config.image_token_id)
+    if tokenizer.convert_ids_to_tokens(image) != IMAGE:
+        raise InputError(f"token {image} of its tokenizer is not {IMAGE}", path=folder)
+    writing = Writing(tokenizer, image, patches, speech)
+    return Speaker(model, writing, eye, known_tokens(tokenizer), codebook)
+
+
+def known_tokens(tokenizer: Any) -> Vocabulary:
+    """Look up the perception tokens that a tokenizer has; half a set is an error."""
+    have = tokenizer.get_vocab()
+    depth = any(word in have for word in DEPTH_WORDS)
+    pixels = any(word in have for word in PIXEL_WORDS)
+    return find(tokenizer, depth=depth, pixels=pixels) if depth or pixels else Vocabulary()
+
+
+def save_speaker(speaker: Speaker, folder: str | Path) -> None:
+    """Write model (or adapter), tokenizer and notes into a folder that `load_speaker` takes."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    speaker.model.save_pretrained(folder)
+    speaker.writing.tokenizer.save_pretrained(folder)
+    notes = {
+        "codebook": speaker.codebook,
+        "speech": speaker.writing.speech.to_dict(),
+        "eye": speaker.eye.to_dict(),
+    }
+    write_text(folder / NOTES, json.dumps(notes, indent=1, ensure_ascii=False) + "\n")
+
+
+def with_tokens(speaker: Speaker, vocabulary: Vocabulary, codebook: str | None) -> Speaker:
+    """Return the speaker with other tokens and another codebook."""
+    return replace(speaker, vocabulary=vocabulary, codebook=codebook)
+
+
+def _llava(folder: Path, dtype: Any) -> Any:
+    from transformers import LlavaForConditionalGeneration
+
+    return LlavaForConditionalGeneration.from_pretrained(folder, dtype=dtype)
+
+
+def _tokenizer(folder: Path) -> Any:
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(folder)
+
+
+def _has_tokenizer(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in ("tokenizer.json", "tokenizer.model"))
+
+
+def _folder(name: str | Path) -> Path:
+    """Return a local folder, or the hub's snapshot of a repository."""
+    if Path(name).is_dir():
+        return Path(name)
+    text = str(name)
+    if isinstance(name, Path) or text.count("/") != 1 or text.startswith((".", "/", "~")):
+        raise InputError("no such folder", path=name)
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+    try:
+        return Path(snapshot_download(text, allow_patterns=["*.json", "*.safetensors", "*.model"]))
+    except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
+        raise InputError(
+            f"cannot get {text} from the hub ({type(error).__name__})",
+            remedy="give a folder, or check name and network",
+        ) from error
+
+
+def _base_of(folder: Path) -> str:
+    path = folder / "adapter_config.json"
+    try:
+        found = json.loads(read_bytes(path, limit=10_000_000, what="adapter"))
+        return str(found["base_model_name_or_path"])
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise InputError("does not say what model it adapts", path=path) from error
+
+
+def _with_adapter(model: Any, tokenizer: Any, folder: Path) -> Any:
+    """Grow the embedding to the tokens that the adapter brings, and put it on."""
+    from peft import PeftModel
+
+    if model.get_input_embeddings().num_embeddings < len(tokenizer):
+        model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
+    try:
+        return PeftModel.from_pretrained(model, folder)
+    except (ValueError, RuntimeError, KeyError, OSError) as error:
+        words = " ".join(str(error).split())[:200]
+        raise InputError(f"does not fit its base model ({words})", path=folder) from error
+
+
+def _read_notes(folder: Path) -> dict[str, Any]:
+    path = folder / NOTES
+    if not path.is_file():
+        return {}
+    try:
+        found = json.loads(read_bytes(path, limit=1_000_000, what="notes on perception tokens"))
+    except (ValueError, RecursionError) as error:
+        raise InputError("is not JSON", path=path) from error
+    if not isinstance(found, dict):
+        raise InputError("is not an object", path=path)
+    return found

@@ -1,0 +1,146 @@
+"""How a question and its answer are written for a model: which words, which tokens, what is learnt.
+
+A conversation is one text. The mark `<image>` in it becomes as many tokens as the picture has patches,
+and only what the model is to say is learnt: everything before has the label −100.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from sightline.errors import InputError
+
+#: Label of tokens that are not learnt, by convention of torch's cross entropy.
+NOT_LEARNT = -100
+
+IMAGE = "<image>"
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """The frame that questions and answers are put into; by default LLaVA-1.5's.
+
+    Attributes:
+        system: what stands before everything.
+        human: what stands before the question.
+        model: what stands between question and answer.
+        picture: what stands between picture and question.
+    """
+
+    system: str = ""
+    human: str = "USER: "
+    model: str = " ASSISTANT:"
+    picture: str = "\n"
+
+    def prompt(self, question: str) -> str:
+        """Return the text up to where the model speaks."""
+        return f"{self.system}{self.human}{IMAGE}{self.picture}{question}{self.model}"
+
+    def to_dict(self) -> dict[str, str]:
+        """Return it for a JSON file; `Speech(**…)` reads it."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """Turns conversations into tokens for one model.
+
+    Attributes:
+        tokenizer: of transformers, with the mark of a picture in its vocabulary.
+        image: number of that mark.
+        patches: tokens that a picture takes.
+        speech: the frame.
+    """
+
+    tokenizer: Any
+    image: int
+    patches: int
+    speech: Speech
+
+    def prompt(self, question: str) -> list[int]:
+        """Return the tokens up to where the model speaks, those of the picture among them."""
+        if IMAGE in question:
+            raise InputError(f"a question must not contain {IMAGE}")
+        ids: list[int] = self.tokenizer(self.speech.prompt(question)).input_ids
+        eos = self.tokenizer.eos_token_id
+        if eos is not None and ids and ids[-1] == eos:
+            ids = ids[:-1]  # tokenizers that end every text: this one goes on
+        if ids.count(self.image) != 1:
+            raise InputError(
+                f"the tokenizer makes {ids.count(self.image)} tokens of {IMAGE}, not one",
+                remedy="it is not the tokenizer of a LLaVA-type model",
+            )
+        place = ids.index(self.image)
+        return [*ids[:place], *[self.image] * self.patches, *ids[place + 1 :]]
+
+    def answer(self, text: str) -> list[int]:
+        """Return the tokens of what the model is to say, its end included."""
+        ids: list[int] = self.tokenizer(text, add_special_tokens=False).input_ids
+        return [*ids, self.tokenizer.eos_token_id]
+
+    def read(self, ids: Sequence[int] | Tensor) -> str:
+        """Return what a model said as text: perception tokens stay, marks of begin and end go."""
+        numbers = ids.tolist() if isinstance(ids, Tensor) else list(ids)
+        drop = {
+            self.tokenizer.bos_token_id,
+            self.tokenizer.eos_token_id,
+            self.tokenizer.pad_token_id,
+            self.image,
+        }
+        kept = [number for number in numbers if number not in drop]
+        text: str = self.tokenizer.decode(
+            kept, skip_special_tokens=False, clean_up_tokenization_spaces=False
+        )
+        return text.strip()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lesson:
+    """A batch of conversations, padded to one length.
+
+    Attributes:
+        input_ids: (B, L).
+        attention_mask: (B, L), 0 where padded.
+        labels: (B, L), −100 where nothing is learnt.
+    """
+
+    input_ids: Tensor
+    attention_mask: Tensor
+    labels: Tensor
+
+
+def make_lesson(writing: Writing, turns: Sequence[tuple[str, str]], longest: int = 2048) -> Lesson:
+    """Put questions and answers into one batch.
+
+    Args:
+        writing: of the model.
+        turns: questions and answers.
+        longest: tokens of a conversation, at most; a longer one is an error, not cut: half a depth map
+            teaches nothing.
+    """
+    rows, marks = [], []
+    for question, answer in turns:
+        asked, said = writing.prompt(question), writing.answer(answer)
+        if len(asked) + len(said) > longest:
+            raise InputError(
+                f"a conversation of {len(asked) + len(said)} tokens, at most {longest} are allowed"
+            )
+        rows.append([*asked, *said])
+        marks.append([*[NOT_LEARNT] * len(asked), *said])
+    length = max(len(row) for row in rows)
+    padding = writing.tokenizer.pad_token_id
+    if padding is None:
+        padding = writing.tokenizer.eos_token_id
+    ids = torch.full((len(rows), length), padding)
+    labels = torch.full((len(rows), length), NOT_LEARNT)
+    mask = torch.zeros((len(rows), length), dtype=torch.int64)
+    for number, (row, mark) in enumerate(zip(rows, marks, strict=True)):
+        ids[number, : len(row)] = torch.tensor(row)
+        labels[number, : len(row)] = torch.tensor(mark)
+        mask[number, : len(row)] = 1
+    return Lesson(ids, mask, labels)
