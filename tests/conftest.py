@@ -62,3 +62,13 @@ def rgbd_folder(tmp_path):
     ]
     (tmp_path / "index.json").write_text(json.dumps(rows))
     return tmp_path
+
+
+@pytest.fixture(scope="session")
+def hub_folder(tmp_path_factory):
+    """A LLaVA of a few thousand random weights, laid out as on a hub."""
+    from .tiny_llava import write_hub_folder
+
+    folder = tmp_path_factory.mktemp("hub") / "llava-tiny"
+    write_hub_folder(folder)
+    return folder

@@ -35,6 +35,7 @@ COMMANDS = (
     ("view", "sightline.cli.view:view", "Make a page of results to look at in a browser."),
     ("scenes", "sightline.cli.scenes:app", "Make synthetic pictures with exact depth."),
     ("physics", "sightline.cli.physics:app", "Videos of worlds with known laws, and their score."),
+    ("ask", "sightline.cli.ask:ask", "Ask a model about a picture, its steps shown."),
     ("tokens", "sightline.cli.tokens:app", "Depth maps as tokens of a language model."),
     ("label", "sightline.cli.label:label", "Label pictures with a teacher, for a student."),
     ("train", "sightline.cli.train:app", "Train a teacher, a student or a metric model."),

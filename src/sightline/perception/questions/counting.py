@@ -13,10 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sightline.errors import InputError
 from sightline.perception.questions.plurals import plural
 from sightline.perception.questions.records import Record
-from sightline.perception.vocabulary import box_to_text, boxes_from_text
+from sightline.perception.vocabulary import box_to_text
 
 #: More of a kind than this are not asked about.
 MOST = 15
@@ -125,11 +124,3 @@ def read_number(text: str) -> int | None:
     named = [_WORDS.index(word) for word in words if word in _WORDS]
     named += [0 for word in words if word in ("none", "zero")]
     return named[-1] if named else None
-
-
-def boxes_listed(text: str) -> int | None:
-    """Return how many whole boxes an answer lists; None where one is broken."""
-    try:
-        return len(boxes_from_text(text))
-    except InputError:
-        return None

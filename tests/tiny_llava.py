@@ -2,7 +2,6 @@
 
 import json
 
-import pytest
 import torch
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
 from transformers import (
@@ -66,10 +65,8 @@ def make_llava(tokenizer, seed=0):
     return LlavaForConditionalGeneration(config).eval()
 
 
-@pytest.fixture(scope="session")
-def hub_folder(tmp_path_factory):
+def write_hub_folder(folder):
     """Weights, configuration, tokenizer and how pictures are normalised, as on a hub."""
-    folder = tmp_path_factory.mktemp("hub") / "llava-tiny"
     tokenizer = make_tokenizer()
     make_llava(tokenizer).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
@@ -79,4 +76,3 @@ def hub_folder(tmp_path_factory):
         "crop_size": {"height": SIDE, "width": SIDE},
     }
     (folder / "preprocessor_config.json").write_text(json.dumps(processor))
-    return folder

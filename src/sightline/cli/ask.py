@@ -1,0 +1,77 @@
+"""`sightline ask IMAGE "which is nearest?" --points A=120,80 B=300,200`."""
+
+from __future__ import annotations
+
+import json as json_format
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from sightline.errors import InputError
+
+Flag = Annotated[bool, Parameter(negative="")]
+
+
+def ask(
+    image: Annotated[Path, Parameter(name="IMAGE")],
+    question: Annotated[str, Parameter(name="QUESTION")],
+    /,
+    *,
+    model: str,
+    points: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
+    codebook: str = "codebook",
+    verify: Annotated[bool, Parameter(negative="--no-verify")] = True,
+    picture: Path | None = None,
+    map_: Annotated[Path | None, Parameter(name="--map")] = None,
+    json: Flag = False,
+    force: Flag = False,
+) -> None:
+    """Ask about a picture; the answer comes with the steps that led to it.
+
+    Known questions: which point is nearest, how many there are of a kind, and the depth map. The model
+    writes down what it perceives before it concludes; where its conclusion and its own perception
+    disagree, perception counts, and that is said.
+
+    Args:
+        image: the picture.
+        question: in words.
+        model: folder or hub name of a LLaVA-type model that was trained with perception tokens.
+        points: letter, column and row of each, such as A=120,80 B=300,200; two to five.
+        codebook: registry name or file of the codebook that the model was trained with.
+        verify: let perception decide where words and perception disagree.
+        picture: PNG to write: the picture with what was perceived, the map beside it.
+        map_: PNG to write: the decoded depth map alone, bright is near.
+        json: print one JSON object instead of text.
+        force: write over files that are there.
+    """
+    from sightline.files import png
+    from sightline.files.atomic import write_bytes
+    from sightline.files.pictures import read_picture
+    from sightline.perception.asking import parse_points, place, reply_to, understand
+    from sightline.perception.codebook.pictures import write_map
+    from sightline.perception.codebook.tokenizer import DepthTokenizer
+    from sightline.perception.model.answering import DepthAnswer
+    from sightline.perception.model.loading import load_speaker
+    from sightline.perception.showing import lines_of, picture_of
+
+    for path in (picture, map_):
+        if path is not None and path.exists() and not force:
+            raise InputError("is there already", path=path, remedy="add --force to write over it")
+    marked = parse_points(points or [])
+    asked = understand(question, len(marked))
+    seen = read_picture(image)
+    if asked.asked == "nearest":
+        place(marked, seen.width, seen.height)  # mistakes are told before a model is loaded
+    reply = reply_to(
+        seen, question, load_speaker(model), DepthTokenizer(codebook), marked, verify=verify
+    )
+    decoded = reply.answer.decoded if isinstance(reply.answer, DepthAnswer) else None
+    if map_ is not None and decoded is not None:
+        write_map(map_, decoded, (seen.width, seen.height))
+    if picture is not None:
+        write_bytes(picture, png.encode(picture_of(reply, seen.pixels), {}))
+    if json:
+        print(json_format.dumps(reply.to_dict(), ensure_ascii=False))
+    else:
+        print("\n".join(lines_of(reply)))

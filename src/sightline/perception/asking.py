@@ -1,0 +1,241 @@
+"""Ask about a picture: which point is nearest, how many there are of a kind; with the steps shown.
+
+The question's words decide what is asked. Points are drawn into the picture as the model was trained to
+see them, the chain is written under constrained decoding, and what the model concludes is checked
+against what it perceived.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sightline.depth.images import Pictureable, as_picture
+from sightline.errors import InputError
+from sightline.perception.codebook.tokenizer import DepthTokenizer
+from sightline.perception.model.answering import (
+    CountAnswer,
+    DepthAnswer,
+    read_count_answer,
+    read_depth_answer,
+    speak,
+)
+from sightline.perception.model.loading import Speaker
+from sightline.perception.questions import counting, depth
+from sightline.perception.questions.markers import LETTERS, SIDE, draw_points, squash
+
+Asked = Literal["nearest", "count", "map"]
+
+_NEAREST = re.compile(r"\b(near(er|est)?|close(r|st)?|in front|foremost)\b", re.IGNORECASE)
+_FARTHEST = re.compile(r"\b(far(ther|thest)?|further|furthest|behind|distant)\b", re.IGNORECASE)
+_MANY = re.compile(
+    r"\b(?:how many|count(?: all| every| each)?(?: the| of)*|number of)\s+"
+    r"(?:of\s+)?(?:the\s+)?([a-z][a-z -]*?)"
+    r"(?=\s+(?:are|is|do|can|there|in|on|at|you|were|visible)\b|\s*[?.!,]|\s*$)",
+    re.IGNORECASE,
+)
+_MAP = re.compile(r"\bdepth (map|tokens)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked.
+
+    Attributes:
+        asked: the kind of question.
+        kind: of thing that is counted, as the user wrote it.
+    """
+
+    asked: Asked
+    kind: str = ""
+
+
+def understand(text: str, points: int) -> Question:
+    """Work out what a question asks.
+
+    Args:
+        text: as the user wrote it.
+        points: how many were given.
+
+    Raises:
+        InputError: no question, or none of the known kinds.
+    """
+    if not text.strip():
+        raise InputError("there is no question", remedy='ask "which is nearest?" or "how many …?"')
+    if found := _MANY.search(text):
+        if points:
+            raise InputError("points have no use in a question about how many")
+        return Question("count", " ".join(found[1].lower().split()))
+    if _MAP.search(text) and not points:
+        return Question("map")
+    if _FARTHEST.search(text) and not _NEAREST.search(text):
+        raise InputError(
+            "asks what is farthest, and the model was taught which is nearest",
+            remedy='ask "which is nearest?"',
+        )
+    if points or _NEAREST.search(text):
+        if points < 2:
+            raise InputError(
+                f"a question about depth compares points, got {points or 'none'}",
+                remedy="give two to five, such as --points A=120,80 B=300,200",
+            )
+        return Question("nearest")
+    raise InputError(
+        "is no question of a known kind",
+        remedy='known are "which is nearest?" with points, "how many …?" and "depth map"',
+    )
+
+
+def parse_points(words: list[str] | tuple[str, ...]) -> dict[str, tuple[float, float]]:
+    """Read `A=120,80` and the like.
+
+    >>> parse_points(["A=120,80", "B=300,200.5"])
+    {'A': (120.0, 80.0), 'B': (300.0, 200.5)}
+    """
+    points: dict[str, tuple[float, float]] = {}
+    for word in words:
+        match = re.fullmatch(r"([A-Za-z])=(-?\d+(?:\.\d+)?),(-?\d+(?:\.\d+)?)", word)
+        if not match:
+            raise InputError(f"point {word!r} cannot be understood", remedy="write A=120,80")
+        letter = match[1].upper()
+        if letter in points:
+            raise InputError(f"point {letter} is given twice")
+        points[letter] = (float(match[2]), float(match[3]))
+    return points
+
+
+def place(
+    points: Mapping[str, tuple[float, float]], width: int, height: int
+) -> dict[str, tuple[int, int]]:
+    """Bring points of a picture to one of 336 × 336 px, by the letters that the model knows.
+
+    Raises:
+        InputError: too many, letters with gaps, or a point outside the picture.
+    """
+    if len(points) > len(LETTERS):
+        raise InputError(
+            f"{len(points)} points, and the model was taught at most {len(LETTERS)}",
+            remedy="ask about fewer at a time",
+        )
+    wanted = LETTERS[: len(points)]
+    if "".join(sorted(points)) != wanted:
+        raise InputError(f"{len(points)} points are called {' '.join(wanted)}")
+    placed = {}
+    for letter in wanted:
+        x, y = points[letter]
+        if not (0 <= x < width and 0 <= y < height):
+            raise InputError(
+                f"point {letter} at {x:g},{y:g} lies outside the picture of {width} × {height} px"
+            )
+        placed[letter] = (int(x * SIDE / width), int(y * SIDE / height))
+    if len(set(placed.values())) < len(placed):
+        raise InputError(f"two points are the same place of the {SIDE} × {SIDE} px that are seen")
+    return placed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reply:
+    """A question, its answer, and the steps between.
+
+    Attributes:
+        question: what was understood.
+        answer: read from what the model said; a `DepthAnswer` for a map too.
+        shown: (336, 336, 3) the picture as the model saw it.
+        width: of the user's picture, [px].
+        height: of it.
+        verify: whether perception decides where words and perception disagree.
+    """
+
+    question: Question
+    answer: DepthAnswer | CountAnswer
+    shown: NDArray[np.uint8]
+    width: int
+    height: int
+    verify: bool = True
+
+    @property
+    def final(self) -> str | int | None:
+        """The answer to give: a letter, a number, or None where there is none."""
+        if self.question.asked == "map":
+            return None
+        return self.answer.final(verify=self.verify)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything for a program."""
+        answer = self.answer
+        common: dict[str, Any] = {
+            "asked": self.question.asked,
+            "answer": self.final,
+            "said": answer.said,
+            "perceived": answer.perceived,
+            "agrees": answer.agrees,
+            "verified": self.verify,
+            "text": answer.text,
+        }
+        x, y = self.width / SIDE, self.height / SIDE
+        if isinstance(answer, CountAnswer):
+            boxes = answer.boxes or ()
+            return common | {
+                "kind": self.question.kind,
+                "boxes": [[a * x, b * y, (c + 1) * x, (d + 1) * y] for a, b, c, d in boxes],
+            }
+        return common | {
+            "points": {
+                k: [round(a * x, 1), round(b * y, 1)] for k, (a, b) in answer.places.items()
+            },
+            "own_points": {
+                k: [round(a * x, 1), round(b * y, 1)] for k, (a, b) in answer.own_places.items()
+            },
+            "values": {k: round(v, 4) for k, v in answer.values.items()},
+        }
+
+
+def reply_to(
+    image: Pictureable,
+    text: str,
+    speaker: Speaker,
+    tokenizer: DepthTokenizer,
+    points: Mapping[str, tuple[float, float]] | None = None,
+    *,
+    verify: bool = True,
+) -> Reply:
+    """Ask a loaded model.
+
+    Args:
+        image: the picture.
+        text: the question.
+        speaker: the model.
+        tokenizer: of the codebook that the model was trained with.
+        points: by letter, in pixels of the picture.
+        verify: let perception decide where words and perception disagree.
+    """
+    question = understand(text, len(points or {}))
+    picture = as_picture(image)
+    seen = squash(picture.pixels)
+    if question.asked == "count":
+        _need(speaker.vocabulary.pixels, "pixel")
+        asked = counting.ASK_COUNT.format(question.kind) + counting.ASK_STEPS
+        counted = read_count_answer(speak(speaker, seen, asked, maps=0))
+        return Reply(question, counted, seen, picture.width, picture.height, verify)
+    _need(speaker.vocabulary.codes, "depth")
+    speaker.check_codebook(tokenizer.sha256)
+    if question.asked == "map":
+        found = read_depth_answer(speak(speaker, seen, depth.GENERATE), tokenizer, {})
+        return Reply(question, found, seen, picture.width, picture.height, verify)
+    placed = place(points or {}, picture.width, picture.height)
+    shown = draw_points(seen, placed)
+    said = speak(speaker, shown, depth.NEAREST + depth.STEPS)
+    answer = read_depth_answer(said, tokenizer, dict(placed))
+    return Reply(question, answer, shown, picture.width, picture.height, verify)
+
+
+def _need(tokens: tuple[int, ...], what: str) -> None:
+    if not tokens:
+        raise InputError(
+            f"this model has no {what} tokens", remedy="use one that was trained with them"
+        )

@@ -1,0 +1,140 @@
+"""A reply for people: lines of text, a block of characters for the map, an annotated picture."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
+
+from sightline.files.color import colorize
+from sightline.perception.asking import Reply
+from sightline.perception.model.answering import CountAnswer, DepthAnswer
+from sightline.perception.questions.markers import SIDE
+from sightline.types import DepthMap, FloatArray, Kind
+
+#: From far to near.
+SHADES = " .:-=+*#%@"
+
+_WIDE, _HIGH = 40, 18
+_GREEN, _AMBER = (60, 200, 90), (240, 160, 30)
+
+
+def text_block(decoded: FloatArray, places: dict[str, tuple[float, float]]) -> list[str]:
+    """Draw a map by characters, denser is nearer, with the letters of points where they are."""
+    small = cv2.resize(decoded, (_WIDE, _HIGH), interpolation=cv2.INTER_AREA)
+    low, high = float(small.min()), float(small.max())
+    share = (small - low) / (high - low) if high > low else np.zeros_like(small)
+    level = np.minimum((share * len(SHADES)).astype(int), len(SHADES) - 1)
+    rows = [[SHADES[k] for k in row] for row in level]
+    for letter, (x, y) in places.items():
+        rows[min(_HIGH - 1, int(y * _HIGH / SIDE))][min(_WIDE - 1, int(x * _WIDE / SIDE))] = letter
+    return ["".join(row) for row in rows]
+
+
+def lines_of(reply: Reply) -> list[str]:
+    """Return the chain: what it perceived, what it concluded, whether both agree, the answer."""
+    answer = reply.answer
+    if isinstance(answer, CountAnswer):
+        return _count_lines(reply, answer)
+    return _depth_lines(reply, answer)
+
+
+def _depth_lines(reply: Reply, answer: DepthAnswer) -> list[str]:
+    lines = []
+    if reply.question.asked == "nearest":
+        x, y = reply.width / SIDE, reply.height / SIDE
+        for letter, (a, b) in answer.places.items():
+            own = answer.own_places.get(letter)
+            seen = f"seen at {own[0] * x:.0f},{own[1] * y:.0f}" if own else "not found"
+            lines.append(f"{letter} at {a * x:.0f},{b * y:.0f} ({seen})")
+    if answer.decoded is None:
+        lines.append("It wrote no depth map.")
+    else:
+        lines.append("Depth as it wrote it down, denser is nearer:")
+        lines += ["  " + row for row in text_block(answer.decoded, dict(answer.places))]
+    if reply.question.asked == "map":
+        return lines
+    if answer.values:
+        read = ", ".join(f"{letter} {value:.2f}" for letter, value in answer.values.items())
+        found = answer.perceived
+        lines.append(f"Its map reads {read}: " + (f"{found} is nearest" if found else "undecided"))
+    lines.append(f"Its words: {answer.said} is nearest" if answer.said else "Its words: no answer")
+    return [*lines, *_verdict(reply)]
+
+
+def _count_lines(reply: Reply, answer: CountAnswer) -> list[str]:
+    lines = []
+    x, y = reply.width / SIDE, reply.height / SIDE
+    for number, (a, b, c, d) in enumerate(answer.boxes or (), 1):
+        lines.append(
+            f"Box {number}: {a * x:.0f},{b * y:.0f} to {(c + 1) * x:.0f},{(d + 1) * y:.0f}"
+        )
+    if answer.boxes is None:
+        lines.append("It listed no boxes.")
+    lines.append("Its words: no number" if answer.said is None else f"Its words: {answer.said}")
+    return [*lines, *_verdict(reply)]
+
+
+def _verdict(reply: Reply) -> list[str]:
+    answer, final = reply.answer, reply.final
+    lines = []
+    if answer.agrees is False:
+        rule = "what it perceived counts" if reply.verify else "its words count, unverified"
+        lines.append(f"Words and perception disagree; {rule}.")
+    elif answer.agrees:
+        lines.append("Words and perception agree.")
+    elif final is not None:
+        lines.append("It could not be verified.")
+    lines.append("No answer." if final is None else f"Answer: {final}")
+    return lines
+
+
+def picture_of(reply: Reply, pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return the picture with what was perceived drawn in, and the decoded map beside it.
+
+    Args:
+        reply: to show.
+        pixels: (H, W, 3) the user's picture.
+    """
+    height = max(160, min(640, pixels.shape[0]))
+    width = max(1, round(pixels.shape[1] * height / pixels.shape[0]))
+    sheet = Image.fromarray(pixels).resize((width, height), Image.Resampling.LANCZOS)
+    draw = ImageDraw.Draw(sheet)
+    font = ImageFont.load_default(max(12, height // 24))
+    answer = reply.answer
+    x, y = width / SIDE, height / SIDE
+    if isinstance(answer, CountAnswer):
+        for number, (a, b, c, d) in enumerate(answer.boxes or (), 1):
+            draw.rectangle((a * x, b * y, (c + 1) * x, (d + 1) * y), outline=_GREEN, width=2)
+            draw.text((a * x + 4, b * y + 2), str(number), _GREEN, font)
+        return np.array(sheet)
+    _draw_points(draw, answer, reply.final, (x, y), font)
+    if answer.decoded is None:
+        return np.array(sheet)
+    coloured = colorize(DepthMap(answer.decoded, Kind.RELATIVE_DISPARITY), palette="inferno")
+    beside = Image.fromarray(coloured).resize((width, height), Image.Resampling.BILINEAR)
+    _draw_points(ImageDraw.Draw(beside), answer, reply.final, (x, y), font)
+    both = Image.new("RGB", (2 * width + 8, height), (255, 255, 255))
+    both.paste(sheet, (0, 0))
+    both.paste(beside, (width + 8, 0))
+    return np.array(both)
+
+
+def _draw_points(
+    draw: ImageDraw.ImageDraw,
+    answer: DepthAnswer,
+    final: str | int | None,
+    scale: tuple[float, float],
+    font: ImageFont.ImageFont | ImageFont.FreeTypeFont,
+) -> None:
+    for letter, (a, b) in answer.places.items():
+        x, y = a * scale[0], b * scale[1]
+        colour = _GREEN if letter == final else _AMBER
+        draw.ellipse((x - 6, y - 6, x + 6, y + 6), outline=(0, 0, 0), width=4)
+        draw.ellipse((x - 5, y - 5, x + 5, y + 5), outline=colour, width=2)
+        value = answer.values.get(letter)
+        label = letter if value is None else f"{letter} {value:.2f}"
+        left, top, right, bottom = draw.textbbox((x + 9, y - 9), label, font)
+        draw.rectangle((left - 2, top - 2, right + 2, bottom + 2), fill=(0, 0, 0))
+        draw.text((x + 9, y - 9), label, colour, font)

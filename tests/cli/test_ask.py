@@ -1,0 +1,133 @@
+"""`sightline ask` and `sightline tokens` from the command line, with random models: form, not wits."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from sightline.cli import main
+from sightline.files.pictures import read_picture
+from sightline.perception.codebook.files import write_codebook
+from sightline.perception.codebook.network import DepthCodebook
+from sightline.perception.codebook.tokenizer import DepthTokenizer
+from sightline.perception.model.adapting import AdaptOptions, adapt
+from sightline.perception.model.loading import load_speaker, save_speaker
+
+
+@pytest.fixture(scope="module")
+def codebook(tmp_path_factory):
+    path = tmp_path_factory.mktemp("codebook") / "codebook.onnx"
+    torch.manual_seed(0)
+    write_codebook(DepthCodebook().eval(), path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def model(hub_folder, codebook, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("model") / "adapter"
+    options = AdaptOptions(rank=2, alpha=2, pixels=True)
+    speaker = adapt(load_speaker(hub_folder), options, DepthTokenizer(codebook).sha256)
+    save_speaker(speaker, folder)
+    return folder
+
+
+@pytest.fixture
+def photo(tmp_path):
+    pixels = np.random.default_rng(0).integers(0, 255, (60, 80, 3), dtype=np.uint8)
+    path = tmp_path / "photo.png"
+    Image.fromarray(pixels).save(path)
+    return path
+
+
+def run(capsys, *words):
+    code = main([str(word) for word in words])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_a_question_is_answered_with_its_steps(capsys, photo, model, codebook, tmp_path):
+    code, out, _ = run(
+        capsys, "ask", photo, "which is nearest?", "--points", "A=10,10", "B=70,50",
+        "--model", model, "--codebook", codebook, "--picture", tmp_path / "reply.png",
+    )  # fmt: skip
+    assert code == 0
+    assert out.startswith("A at 10,10")
+    assert out.rstrip().splitlines()[-1].startswith(("Answer: ", "No answer"))
+    assert read_picture(tmp_path / "reply.png").height == 160
+    code, _, err = run(
+        capsys, "ask", photo, "which is nearest?", "--points", "A=10,10", "B=70,50",
+        "--model", model, "--codebook", codebook, "--picture", tmp_path / "reply.png",
+    )  # fmt: skip
+    assert code == 2
+    assert "is there already" in err
+
+
+def test_json_for_programs(capsys, photo, model, codebook):
+    code, out, _ = run(
+        capsys, "ask", photo, "how many cups?", "--model", model, "--codebook", codebook, "--json"
+    )
+    assert code == 0
+    found = json.loads(out)
+    assert found["asked"] == "count"
+    assert found["kind"] == "cups"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("which is nearest?", "--points", "A=10,10", "B=90,10"), "outside"),
+        (("which is nearest?", "--points", "A=10,10"), "compares points"),
+        (("sing a song",), "known kind"),
+        (("which is nearest?", "--points", "A=10,10", "B=oops"), "cannot be understood"),
+    ],
+)
+def test_mistakes_are_told_in_a_line(capsys, photo, model, words, says):
+    code, out, err = run(capsys, "ask", photo, *words, "--model", model)
+    assert code == 2
+    assert says in err
+    assert not out
+    assert err.count("\n") == 1
+
+
+def test_a_model_without_tokens_and_a_foreign_codebook(
+    capsys, photo, hub_folder, model, codebook, tmp_path
+):
+    asked = ("which is nearest?", "--points", "A=10,10", "B=70,10")
+    code, _, err = run(capsys, "ask", photo, *asked, "--model", hub_folder, "--codebook", codebook)
+    assert code == 2
+    assert "no depth tokens" in err
+    torch.manual_seed(1)
+    write_codebook(DepthCodebook().eval(), tmp_path / "other.onnx")
+    code, _, err = run(
+        capsys, "ask", photo, *asked, "--model", model, "--codebook", tmp_path / "other.onnx"
+    )
+    assert code == 2
+    assert "was trained with codebook" in err
+
+
+def test_tokens_there_and_back(capsys, codebook, tmp_path):
+    ramp = np.linspace(0, 255, 64).astype(np.uint8)[None].repeat(48, 0)
+    Image.fromarray(ramp).save(tmp_path / "grey.png")
+    code, out, _ = run(
+        capsys, "tokens", "encode", tmp_path / "grey.png", "--depth", "--codebook", codebook
+    )
+    assert code == 0
+    assert out.count("<DEPTH_") == 102
+    (tmp_path / "tokens.txt").write_text(f"It is {out} indeed")
+    for number, given in enumerate((out.strip(), tmp_path / "tokens.txt")):
+        path = tmp_path / f"map{number}.png"
+        code, said, _ = run(
+            capsys, "tokens", "decode", given, "--out", path, "--size", "64x48",
+            "--codebook", codebook,
+        )  # fmt: skip
+        assert code == 0
+        assert said.strip() == str(path)
+        assert read_picture(path).pixels.shape == (48, 64, 3)
+    code, _, err = run(
+        capsys, "tokens", "decode", tmp_path / "grey.png", "--out", tmp_path / "x.png",
+        "--codebook", codebook,
+    )  # fmt: skip
+    assert code == 2
+    assert "no depth map in the text" in err
