@@ -50,17 +50,23 @@ class Speaker:
 
 
 def load_speaker(name: str | Path, *, dtype: str = "float32", device: str = "cpu") -> Speaker:
-    """Load a LLaVA-type model from a folder, or from a hub by its name.
+    """Load a LLaVA-type model from a folder, from a hub by its name, or a compact one from its file.
 
     A folder that holds an adapter (PEFT) gets its base model from where the adapter says.
 
     Args:
-        name: folder, or `owner/name` of the hub.
+        name: folder, file, or `owner/name` of the hub.
         dtype: of its weights.
         device: to run it on.
     """
     import torch
 
+    from sightline.perception.model.compact_files import is_compact, read_compact
+
+    if is_compact(name):
+        speaker = read_compact(name)
+        speaker.model.to(device, getattr(torch, dtype))
+        return speaker
     folder = _folder(name)
     adapter = (folder / "adapter_config.json").is_file()
     base = _folder(_base_of(folder)) if adapter else folder

@@ -1,0 +1,179 @@
+"""A LLaVA small enough for a laptop: our depth encoder looks, a few million weights of Llama speak.
+
+The encoder is frozen and is that of the embedded `small`, so only projector, language model and
+tokenizer are its own. The tokenizer spells: bytes, and pieces of words that its questions and answers
+are made of; digits are always single.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+from torch import Tensor
+from transformers import (
+    LlamaConfig,
+    LlavaConfig,
+    LlavaForConditionalGeneration,
+    PreTrainedTokenizerFast,
+)
+
+from sightline.depth.checkpoints import make_network, read_checkpoint
+from sightline.depth.engines.choose import torch_source
+from sightline.depth.network import DepthAnything
+from sightline.depth.spec import ModelSpec
+from sightline.errors import InputError
+from sightline.perception.model.eye import Eye
+from sightline.perception.model.loading import Speaker
+from sightline.perception.model.speech import IMAGE, Speech, Writing
+from sightline.perception.model.tower import MERGE, DepthTower, TowerConfig, register
+from sightline.perception.vocabulary import extend
+from sightline.weights.store import resolve
+
+#: Pieces of words beside bytes and marks.
+PIECES = 640
+
+
+@dataclass(frozen=True, slots=True)
+class CompactOptions:
+    """Size of a compact speaker.
+
+    Attributes:
+        width: of the language model.
+        layers: of it.
+        heads: of its attention.
+        side: of the square picture that it sees, [px].
+        taps: blocks of the encoder that it sees.
+    """
+
+    width: int = 256
+    layers: int = 6
+    heads: int = 4
+    side: int = 336
+    taps: tuple[int, ...] = (5, 11)
+
+    def __post_init__(self) -> None:
+        if self.width % (2 * self.heads):
+            raise InputError(f"{self.heads} heads do not share a width of {self.width} evenly")
+        if self.side % (14 * MERGE):
+            raise InputError(f"the side is a multiple of {14 * MERGE} px, got {self.side}")
+
+
+def train_tokenizer(texts: Iterable[str]) -> PreTrainedTokenizerFast:
+    """Learn pieces of words from texts; any other text can be spelt in bytes."""
+    inner = Tokenizer(models.BPE())
+    inner.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(r"\d"), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False),
+        ]
+    )
+    inner.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=256 + 4 + PIECES,
+        special_tokens=["<pad>", "<s>", "</s>", IMAGE],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    inner.train_from_iterator(sorted(set(texts)), trainer)
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=inner, bos_token="<s>", eos_token="</s>", pad_token="<pad>"
+    )
+    tokenizer.add_tokens([IMAGE], special_tokens=True)
+    return tokenizer
+
+
+def build_compact(
+    tokenizer: Any,
+    options: CompactOptions,
+    *,
+    codebook: str | None,
+    vision: str = "small",
+    seed: int = 0,
+    pixels: bool = True,
+) -> Speaker:
+    """Make a speaker that has learnt nothing yet but to see.
+
+    Args:
+        tokenizer: of `train_tokenizer`; perception tokens are added to it.
+        options: its size.
+        codebook: checksum of the codebook that its depth tokens are of.
+        vision: depth model whose encoder it sees with.
+        seed: of its weights.
+        pixels: give it pixel tokens beside depth tokens.
+    """
+    register()
+    vocabulary = extend(tokenizer, depth=True, pixels=pixels)
+    encoder, shown = read_encoder(vision)
+    torch.manual_seed(seed)
+    tower = TowerConfig(taps=options.taps, image_size=options.side)
+    text = LlamaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=options.width,
+        intermediate_size=options.width * 11 // 4 // 32 * 32,
+        num_hidden_layers=options.layers,
+        num_attention_heads=options.heads,
+        num_key_value_heads=options.heads,
+        max_position_embeddings=1024,
+        tie_word_embeddings=True,
+        bos_token_id=tokenizer.bos_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+    )
+    config = LlavaConfig(
+        vision_config=tower,
+        text_config=text,
+        image_token_id=tokenizer.convert_tokens_to_ids(IMAGE),
+        vision_feature_layer=0,
+        vision_feature_select_strategy="full",
+        tie_word_embeddings=True,
+    )
+    model = LlavaForConditionalGeneration(config)
+    see_with(model, encoder)
+    cells = options.side // (14 * MERGE)
+    speech = Speech(human="", model="\n", picture="")
+    writing = Writing(tokenizer, config.image_token_id, cells * cells, speech)
+    eye = Eye(options.side, shown.mean, shown.std)
+    return Speaker(model.eval(), writing, eye, vocabulary, codebook)
+
+
+def read_encoder(name: str) -> tuple[dict[str, Tensor], ModelSpec]:
+    """Read the encoder's weights of a depth model, and how it is shown pictures."""
+    found = resolve(name, purpose="depth")
+    checkpoint = read_checkpoint(torch_source(found.path) or found.path)
+    network = make_network(checkpoint)
+    if not isinstance(network, DepthAnything):
+        raise InputError("has no ViT to see with", path=found.path)
+    return network.encoder.state_dict(), checkpoint.spec
+
+
+def see_with(model: Any, encoder: dict[str, Tensor]) -> None:
+    """Fill the vision tower, which does not learn."""
+    tower: DepthTower = model.model.vision_tower
+    tower.encoder.load_state_dict(encoder)
+    tower.requires_grad_(False)
+
+
+@torch.no_grad()
+def calm_projector(speaker: Speaker, pictures: Sequence[Tensor]) -> None:
+    """Let the projector begin with features of mean 0 and spread 1, whatever the tower gives.
+
+    A few channels of a ViT are a hundred times larger than the rest, and would be all that an untrained
+    projector sees. Their mean and spread over some pictures go into its first layer.
+
+    Args:
+        speaker: with a tower that has learnt.
+        pictures: (N, 3, H, W) batches as its eye makes them.
+    """
+    model = speaker.model.model
+    tokens = torch.cat(
+        [model.vision_tower(batch).last_hidden_state.flatten(0, 1) for batch in pictures]
+    )
+    spread, mean = torch.std_mean(tokens.double(), dim=0)
+    layer = model.multi_modal_projector.linear_1
+    weight = layer.weight.double() / (spread + 1e-6)
+    layer.bias.sub_((weight @ mean).to(layer.bias))
+    layer.weight.copy_(weight)
