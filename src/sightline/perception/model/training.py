@@ -46,8 +46,11 @@ class Samples(Protocol):
 
     def __len__(self) -> int: ...
 
-    def sample(self, position: int) -> tuple[Record, NDArray[np.uint8]]:
-        """Return a question with its answer, and its picture."""
+    def sample(self, position: int) -> tuple[Record, NDArray[Any]]:
+        """Return a question with its answer, and its picture.
+
+        A picture is (H, W, 3) uint8; or (T, D) floats, what a tower that does not learn gave for it.
+        """
         ...
 
 
@@ -259,13 +262,20 @@ def _batch(
     found = [samples.sample(place) for place in places]
     turns = [(record.question, record.answer) for record, _ in found]
     lesson = make_lesson(speaker.writing, turns, options.longest)
-    pixels = speaker.eye.look([picture for _, picture in found])
+    pixels = _shown(speaker, [picture for _, picture in found])
     there = Lesson(
         lesson.input_ids.to(team.device),
         lesson.attention_mask.to(team.device),
         lesson.labels.to(team.device),
     )
     return there, pixels.to(team.device, next(speaker.model.parameters()).dtype)
+
+
+def _shown(speaker: Speaker, pictures: Sequence[NDArray[Any]]) -> Tensor:
+    """Turn pictures into the tower's input; what it gave before stays as it is."""
+    if pictures[0].ndim == 3:
+        return speaker.eye.look(pictures)
+    return torch.from_numpy(np.stack(pictures).astype(np.float32))
 
 
 def _tokens(lesson: Lesson, team: Team) -> float:

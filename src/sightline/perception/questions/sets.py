@@ -158,13 +158,13 @@ def write_depth_sets(
     generation: list[Record] = []
     chosen: list[Seen] = []
     for number, seen in enumerate(pictures):
-        path = _write_picture(folder, seen.name, seen.pixels)
+        path = write_picture(folder, seen.name, seen.pixels)
         generation.append(depth.generation(path, encode(seen.values)))
         if int((number + 1) * asked_share) > int(number * asked_share):
             chosen.append(seen)
     reasoning: list[Record] = []
     for asked in ask_points(chosen, counts, rule=rule, seed=seed):
-        path = _write_picture(folder, f"{asked.seen.name}-{len(asked.points)}", asked.picture())
+        path = write_picture(folder, f"{asked.seen.name}-{len(asked.points)}", asked.picture())
         reasoning.append(depth.direct(path, asked.points))
         reasoning.append(depth.chain(path, asked.points, encode(asked.seen.values)))
     if not reasoning:
@@ -193,7 +193,7 @@ def write_hard_blink(
     for count in counts:
         for asked in ask_points(pictures, [count], rule=rule, seed=seed):
             name = f"{asked.seen.name}-{count}"
-            path = _write_picture(folder, name, asked.picture())
+            path = write_picture(folder, name, asked.picture())
             places = {letter: [point.x, point.y] for letter, point in asked.points.items()}
             rows.append(
                 {
@@ -212,7 +212,7 @@ def write_hard_blink(
     return everything
 
 
-def _write_picture(folder: Path, name: str, pixels: NDArray[np.uint8]) -> str:
+def write_picture(folder: Path, name: str, pixels: NDArray[np.uint8]) -> str:
     """Write a picture; return its path from the folder."""
     buffer = io.BytesIO()
     Image.fromarray(pixels).save(buffer, "JPEG", quality=_QUALITY)

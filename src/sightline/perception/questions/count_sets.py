@@ -1,0 +1,148 @@
+"""Sets of questions about how many, from any pictures whose things are known.
+
+The folder is like that of the questions about depth: `images/`, and lists that LLaVA's trainers read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sightline.errors import InputError
+from sightline.files.reading import read_bytes
+from sightline.perception.questions import counting
+from sightline.perception.questions.counting import Things, kind_to_ask
+from sightline.perception.questions.markers import squash
+from sightline.perception.questions.records import Record, write_llava
+from sightline.perception.questions.sets import write_picture
+
+#: A thing of which less than this share of the picture is seen is not counted, and its kind not asked
+#: about: nobody could tell.
+LEAST_SEEN = 0.0015
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counted:
+    """A picture and what is in it.
+
+    Attributes:
+        name: of its files, without a suffix.
+        pixels: (H, W, 3) sRGB.
+        things: in it.
+    """
+
+    name: str
+    pixels: NDArray[np.uint8]
+    things: Things
+
+
+@dataclass(frozen=True, slots=True)
+class CountSets:
+    """The sub-data-sets of the paper.
+
+    Attributes:
+        boxes: list the boxes.
+        reasoning: say the number, each directly and right after it by way of boxes.
+    """
+
+    boxes: tuple[Record, ...]
+    reasoning: tuple[Record, ...]
+
+
+def things_of_scene(path: str | Path, least: float = LEAST_SEEN) -> Things:
+    """Read the things of a rendered scene from its JSON file.
+
+    A kind of which some are hardly seen (below `least` of the picture) is marked as partial.
+    """
+    try:
+        found = json.loads(read_bytes(path, limit=50_000_000, what="scene"))
+        width, height = int(found["width"]), int(found["height"])
+        boxes: dict[str, list[tuple[float, float, float, float]]] = {}
+        partial = set()
+        for thing in found["instances"]:
+            kind = str(thing["kind"])
+            if thing["pixels"] < least * width * height:
+                partial.add(kind)
+                continue
+            left, top, right, bottom = (float(side) for side in thing["box"])
+            boxes.setdefault(kind, []).append((left, top, right, bottom))
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise InputError("does not describe a scene", path=path) from error
+    return Things(width, height, boxes, partial)
+
+
+def ask_counts(
+    pictures: Iterable[Counted],
+    kinds: Sequence[str],
+    *,
+    most_of_a_count: int = 1000,
+    none_share: float = 0.1,
+    seed: int = 0,
+) -> Iterator[tuple[Counted, str]]:
+    """Choose what to ask about every picture.
+
+    Args:
+        pictures: to ask about.
+        kinds: all there are, for questions whose answer is none.
+        most_of_a_count: questions with the same answer, at most; then the picture is passed over.
+        none_share: of the pictures that are asked about something that is not there; pictures without
+            anything to count are asked so too.
+        seed: of the choice.
+    """
+    asked: Counter[int] = Counter()
+    for one in pictures:
+        rng = np.random.default_rng([seed, *one.name.encode()])
+        things = one.things
+        if rng.random() < none_share:
+            hidden = {*things.boxes, *things.partial}
+            things = Things(things.width, things.height, {}, hidden)
+        chosen = kind_to_ask(things, kinds, rng)
+        if chosen is None or asked[chosen[1]] >= most_of_a_count:
+            continue
+        asked[chosen[1]] += 1
+        yield one, chosen[0]
+
+
+def write_count_sets(
+    pictures: Iterable[Counted],
+    kinds: Sequence[str],
+    folder: str | Path,
+    *,
+    asked_share: float = 0.1,
+    most_of_a_count: int = 1000,
+    seed: int = 0,
+) -> CountSets:
+    """Write pictures and the lists `boxes.json` and `counting.json` into a folder.
+
+    Args:
+        pictures: with their things.
+        kinds: all there are.
+        folder: to write to.
+        asked_share: of the pictures that the number is asked of, too; the paper asks 250 of 5,000.
+        most_of_a_count: questions with the same answer, at most.
+        seed: of everything drawn.
+    """
+    if not 0 < asked_share <= 1:
+        raise InputError(f"a share lies in 0 to 1, got {asked_share:g}")
+    folder = Path(folder)
+    boxes: list[Record] = []
+    reasoning: list[Record] = []
+    chosen = ask_counts(pictures, kinds, most_of_a_count=most_of_a_count, seed=seed)
+    for number, (one, kind) in enumerate(chosen):
+        path = write_picture(folder, one.name, squash(one.pixels))
+        rng = np.random.default_rng([seed, 1, *one.name.encode()])
+        boxes.append(counting.boxes_question(path, one.things, kind, rng))
+        if int((number + 1) * asked_share) > int(number * asked_share):
+            reasoning.append(counting.direct(path, one.things, kind))
+            reasoning.append(counting.chain(path, one.things, kind))
+    if not reasoning:
+        raise InputError("there is nothing to count in these pictures", path=folder)
+    write_llava(folder / "boxes.json", boxes)
+    write_llava(folder / "counting.json", reasoning)
+    return CountSets(tuple(boxes), tuple(reasoning))

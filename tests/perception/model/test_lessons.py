@@ -1,0 +1,89 @@
+"""Samples in order, and pictures that are looked at once."""
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from sightline.errors import InputError
+from sightline.perception.model.compact import CompactOptions, build_compact, train_tokenizer
+from sightline.perception.model.lessons import Looks, RecordedSamples, by_curriculum, look_ahead
+from sightline.perception.model.training import SpeakerOptions, train_speaker
+from sightline.perception.questions.records import Record
+
+
+@pytest.fixture(scope="module")
+def speaker():
+    tokenizer = train_tokenizer(["what is nearest (A)"])
+    return build_compact(tokenizer, CompactOptions(32, 1, 2, 56), codebook="ab" * 32)
+
+
+@pytest.fixture
+def pictures(tmp_path):
+    folder = tmp_path / "set"
+    folder.mkdir()
+    rng = np.random.default_rng(0)
+    for number in range(5):
+        pixels = rng.integers(0, 255, (30, 40, 3), dtype=np.uint8)
+        Image.fromarray(pixels).save(folder / f"{number}.png")
+    return folder
+
+
+NAMES = [f"{number}.png" for number in range(5)]
+
+
+def records(task="direct"):
+    return [Record(name, "what?", f"({'ABCDE'[k]})", task) for k, name in enumerate(NAMES)]
+
+
+def test_what_was_looked_at_is_what_would_be_seen(speaker, pictures, tmp_path):
+    looks = look_ahead(speaker, NAMES, pictures, tmp_path / "looks", batch=2, report=lambda _: None)
+    shown, kept = RecordedSamples(records(), pictures), RecordedSamples(records(), pictures, looks)
+    pixels = speaker.eye.look([shown.sample(3)[1]])
+    tower = speaker.model.model.vision_tower
+    with torch.no_grad():
+        seen = tower(pixels).last_hidden_state[0]
+        before = tower(torch.from_numpy(kept.sample(3)[1][None].astype(np.float32)))
+    torch.testing.assert_close(before.last_hidden_state[0], seen, atol=2e-2, rtol=2e-3)
+    assert len(kept) == 5
+
+
+def test_looking_goes_on_where_it_was_stopped(speaker, pictures, tmp_path):
+    whole = look_ahead(speaker, NAMES, pictures, tmp_path / "a", batch=2, report=lambda _: None)
+    (pictures / "4.png").rename(pictures / "away.png")
+    with pytest.raises(InputError):
+        look_ahead(speaker, NAMES, pictures, tmp_path / "b", batch=1, report=lambda _: None)
+    with pytest.raises(InputError, match="nobody looked"):
+        Looks(tmp_path / "b").of("4.png")
+    (pictures / "away.png").rename(pictures / "4.png")
+    again = look_ahead(speaker, NAMES, pictures, tmp_path / "b", batch=2, report=lambda _: None)
+    for name in NAMES:
+        np.testing.assert_allclose(again.of(name), whole.of(name), atol=2e-2, rtol=2e-3)
+    with pytest.raises(InputError, match="other pictures"):
+        look_ahead(speaker, NAMES[:3], pictures, tmp_path / "b", report=lambda _: None)
+    (tmp_path / "b" / "looks.json").write_text("[]")
+    with pytest.raises(InputError, match="no list of looks"):
+        Looks(tmp_path / "b")
+
+
+def test_a_speaker_learns_from_looks(speaker, pictures, tmp_path):
+    looks = look_ahead(speaker, NAMES, pictures, tmp_path / "looks", report=lambda _: None)
+    samples = RecordedSamples(records() * 4, pictures, looks)
+    train_speaker(
+        speaker, samples, tmp_path / "run", SpeakerOptions(batch=4), report=lambda _: None
+    )
+    assert (tmp_path / "run" / "checkpoint.pt").is_file()
+
+
+def test_the_order_is_that_of_the_curriculum():
+    atomic, reasoning = records("depth"), records("chain")
+    order = by_curriculum(atomic, reasoning, size=10, epochs=3)
+    assert len(order) == 30
+    assert [r.task for r in order[:10]] == ["depth"] * 10
+    assert [r.task for r in order[20:]] == ["depth"] + ["chain"] * 9
+
+
+def test_a_picture_outside_the_folder_is_refused(pictures):
+    samples = RecordedSamples([Record("../../etc/passwd", "q", "a", "direct")], pictures)
+    with pytest.raises(InputError, match="outside"):
+        samples.sample(0)

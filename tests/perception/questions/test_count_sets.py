@@ -1,0 +1,67 @@
+"""Sets of questions about how many."""
+
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from sightline.errors import InputError
+from sightline.perception.questions.count_sets import (
+    Counted,
+    ask_counts,
+    things_of_scene,
+    write_count_sets,
+)
+from sightline.perception.questions.counting import Things, read_number
+from sightline.perception.questions.records import read_llava
+
+KINDS = ("chair", "cup", "tree")
+
+
+def picture(number, cups):
+    boxes = {"cup": [(10.0 * k, 5.0, 10.0 * k + 8, 20.0) for k in range(cups)]} if cups else {}
+    return Counted(f"{number:03d}", np.full((40, 200, 3), number, np.uint8), Things(200, 40, boxes))
+
+
+def test_counts_are_limited_and_some_are_none():
+    chosen = list(ask_counts([picture(k, k % 4) for k in range(200)], KINDS, most_of_a_count=30))
+    counts = Counter(len(one.things.boxes.get(kind, ())) for one, kind in chosen)
+    assert set(counts) == {0, 1, 2, 3}
+    assert max(counts.values()) <= 30
+    again = list(ask_counts([picture(k, k % 4) for k in range(200)], KINDS, most_of_a_count=30))
+    assert [(one.name, kind) for one, kind in again] == [(one.name, kind) for one, kind in chosen]
+
+
+def test_lists_and_pictures_are_written(tmp_path):
+    made = write_count_sets(
+        [picture(k, 1 + k % 3) for k in range(20)], KINDS, tmp_path, asked_share=0.5
+    )
+    assert len(made.boxes) == 20
+    assert len(made.reasoning) == 20
+    assert read_llava(tmp_path / "boxes.json") == list(made.boxes)
+    direct, chain = read_llava(tmp_path / "counting.json")[:2]
+    assert direct.image == chain.image
+    assert read_number(direct.answer) == read_number(chain.answer)
+    assert (tmp_path / direct.image).is_file()
+
+
+def test_nothing_to_count(tmp_path):
+    with pytest.raises(InputError, match="nothing to count"):
+        write_count_sets([], KINDS, tmp_path)
+    with pytest.raises(InputError, match="share"):
+        write_count_sets([picture(0, 1)], KINDS, tmp_path, asked_share=0)
+
+
+def test_things_of_a_scene(tmp_path):
+    path = tmp_path / "scene.json"
+    row = {"kind": "cup", "box": [1, 2, 30, 40], "pixels": 500}
+    small = {"kind": "pen", "box": [1, 2, 3, 4], "pixels": 2}
+    path.write_text(json.dumps({"width": 100, "height": 80, "instances": [row, small]}))
+    things = things_of_scene(path)
+    assert things.boxes == {"cup": [(1.0, 2.0, 30.0, 40.0)]}
+    assert things.partial == {"pen"}
+    for wrong in ("[]", "{}", '{"width": 1, "height": 1, "instances": [{}]}'):
+        path.write_text(wrong)
+        with pytest.raises(InputError, match="does not describe a scene"):
+            things_of_scene(path)
