@@ -36,6 +36,7 @@ COMMANDS = (
     ("scenes", "sightline.cli.scenes:app", "Make synthetic pictures with exact depth."),
     ("physics", "sightline.cli.physics:app", "Videos of worlds with known laws, and their score."),
     ("ask", "sightline.cli.ask:ask", "Ask a model about a picture, its steps shown."),
+    ("quiz", "sightline.cli.quiz:quiz", "Score a model that answers questions about pictures."),
     ("tokens", "sightline.cli.tokens:app", "Depth maps as tokens of a language model."),
     ("label", "sightline.cli.label:label", "Label pictures with a teacher, for a student."),
     ("train", "sightline.cli.train:app", "Train a teacher, a student or a metric model."),

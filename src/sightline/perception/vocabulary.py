@@ -125,7 +125,7 @@ def boxes_from_text(text: str) -> list[Box]:
         InputError: a group has not four tokens, a number is too large, or a box has no size.
     """
     boxes = []
-    for group in re.findall(r"(?:<PIXEL_\d{1,9}>\s*)+", text):
+    for group in re.findall(r"(?:<PIXEL_\d{1,9}>[ \t]*)+", text):
         numbers = [int(number) for number in _PIXEL.findall(group)]
         if len(numbers) != 4:
             raise InputError(f"a box has four pixel tokens, this one {len(numbers)}")

@@ -1,0 +1,121 @@
+"""`sightline quiz NAME DIR --model MODEL`: score a model that answers questions about pictures."""
+
+from __future__ import annotations
+
+import json as json_format
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from sightline.errors import InputError
+
+if TYPE_CHECKING:
+    from sightline.perception.quiz.scoring import QuizScore
+
+Flag = Annotated[bool, Parameter(negative="")]
+
+_COLUMNS = {"right": "words", "perceived": "perception", "verified": "verified"}
+
+
+def quiz(
+    name: Annotated[str, Parameter(name="NAME")],
+    folder: Annotated[Path, Parameter(name="DIR")],
+    /,
+    *,
+    model: str | None = None,
+    depth: str | None = None,
+    codebook: str = "codebook",
+    direct: Flag = False,
+    keep_order: Flag = False,
+    every: int = 1,
+    json: Path | None = None,
+) -> None:
+    """Score a model on hardblink, blink-depth, blink-count, cvbench-depth, cvbench-count or seed-count.
+
+    Words are what the model concludes, perception is what its own map or boxes say, verified is the
+    answer that `sightline ask` gives. Shares come with intervals of 95 %.
+
+    Args:
+        name: of the set.
+        folder: where it lies, as it was released; or a set of our own in HardBLINK's layout.
+        model: folder, file or hub name of a LLaVA-type model.
+        depth: score this depth model instead, read at the points that the set gives.
+        codebook: that the model's depth tokens are of.
+        direct: ask for the answer alone, without steps.
+        keep_order: leave the choices in the set's order; they are shuffled otherwise.
+        every: take every n-th question, for a quick look.
+        json: write every question's result to this file.
+    """
+    from sightline.cli.progress import progress
+    from sightline.perception.quiz.layouts import read_quiz
+    from sightline.perception.quiz.scoring import (
+        judge_at_random,
+        judge_depth_model,
+        judge_speaker,
+    )
+
+    if (model is None) == (depth is None):
+        raise InputError("give either --model, which answers, or --depth, a depth model")
+    if every < 1:
+        raise InputError(f"every must be at least 1, got {every}")
+    items = read_quiz(name, folder)[::every]
+    with progress(len(items), "quiz") as display:
+
+        def tick(_: int) -> None:
+            display.advance()
+
+        if depth is not None:
+            from sightline.depth.estimator import load
+
+            score = judge_depth_model(items, load(depth).infer, tick)
+            asked = f"depth model {depth} read at the points"
+        else:
+            from sightline.perception.codebook.tokenizer import DepthTokenizer
+            from sightline.perception.model.loading import load_speaker
+
+            speaker = load_speaker(str(model))
+            tokenizer = None
+            if speaker.vocabulary.codes and not direct:
+                tokenizer = DepthTokenizer(codebook)
+                speaker.check_codebook(tokenizer.sha256)
+            seed = None if keep_order else 0
+            score = judge_speaker(
+                items, speaker, tokenizer, chain=not direct, seed=seed, on_done=tick
+            )
+            asked = f"{model}, {'answers alone' if direct else 'steps asked for'}, greedy"
+    _show(score, judge_at_random(items))
+    print(f"{name}, {len(items)} questions; {asked}; 95 % intervals after Wilson")
+    if score.silent:
+        print(f"{score.silent} answers named no choice and count as wrong", file=sys.stderr)
+    if json is not None:
+        from dataclasses import asdict
+
+        from sightline.files.atomic import write_text
+
+        write_text(json, json_format.dumps([asdict(one) for one in score.judged], indent=1) + "\n")
+
+
+def _show(score: QuizScore, chance: dict[str, float]) -> None:
+    """Print a line for every group, and one for all."""
+    there = [column for column in _COLUMNS if score.share(column) is not None]
+    print(f"{'':<14}{'n':>6}{'chance':>9}" + "".join(f"{_COLUMNS[c]:>22}" for c in there))
+    groups: list[str | None] = [*score.groups, None] if len(score.groups) > 1 else [None]
+    for group in groups:
+        count = sum(group is None or one.group == group for one in score.judged)
+        guess = (
+            chance[group]
+            if group is not None
+            else sum(chance[one.group] for one in score.judged) / count
+        )
+        cells = []
+        for column in there:
+            share = score.share(column, group)
+            if share is None:
+                cells.append(f"{'–':>22}")
+                continue
+            low, high = share.interval
+            cells.append(f"{share.value:>8.1%} ({low:.1%}–{high:.1%})".rjust(22))
+        label = "all" if group is None else group
+        print(f"{label[:13]:<14}{count:>6}{guess:>9.1%}" + "".join(cells))

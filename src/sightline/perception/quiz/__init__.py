@@ -1,0 +1,1 @@
+"""Benchmarks that ask: HardBLINK, BLINK, CV-Bench, SEED-Bench, and sets of our own."""

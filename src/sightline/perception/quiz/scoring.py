@@ -1,0 +1,197 @@
+"""Score answers, maps and depth models on questions.
+
+Three things can be scored on the same questions: what a model says, what its decoded maps (or boxes)
+say, and what a depth model says that was never asked anything. An answer counts only if it is exactly
+one of the choices; saying nothing is wrong, and counted beside.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sightline.errors import InputError
+from sightline.perception.codebook.score import Share
+from sightline.perception.codebook.tokenizer import DepthTokenizer
+from sightline.perception.model.answering import read_count_answer, read_depth_answer, speak
+from sightline.perception.model.loading import Speaker
+from sightline.perception.questions import counting, depth
+from sightline.perception.questions.counting import read_number
+from sightline.perception.questions.markers import SIDE, squash
+from sightline.perception.quiz.items import LETTERS, QuizItem, grouped
+from sightline.types import DepthMap
+
+_CHOICE = re.compile(r"\(([A-H])\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What came of one question.
+
+    Attributes:
+        name: of the question.
+        group: of the question.
+        right: whether the words are; None where words were not asked for.
+        perceived: whether the decoded map or the boxes are; None where there were none.
+        verified: whether the answer is that perception backs, or the words where it says nothing.
+        silent: whether the words gave no choice.
+    """
+
+    name: str
+    group: str
+    right: bool | None
+    perceived: bool | None = None
+    verified: bool | None = None
+    silent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QuizScore:
+    """What came of a set.
+
+    Attributes:
+        judged: every question.
+    """
+
+    judged: tuple[Judged, ...]
+
+    def share(self, what: str, group: str | None = None) -> Share | None:
+        """Count `right`, `perceived` or `verified`; questions without it are wrong.
+
+        None where no question has it at all.
+        """
+        rows = [one for one in self.judged if group is None or one.group == group]
+        found = [getattr(one, what) for one in rows]
+        if all(value is None for value in found):
+            return None
+        return Share(sum(value is True for value in found), len(found))
+
+    @property
+    def groups(self) -> list[str]:
+        """Parts of the set, in order."""
+        return sorted({one.group for one in self.judged})
+
+    @property
+    def silent(self) -> int:
+        """How many questions got no choice for an answer."""
+        return sum(one.silent for one in self.judged)
+
+
+def judge_speaker(
+    items: Sequence[QuizItem],
+    speaker: Speaker,
+    tokenizer: DepthTokenizer | None,
+    *,
+    chain: bool = True,
+    seed: int | None = 0,
+    on_done: Callable[[int], None] | None = None,
+) -> QuizScore:
+    """Ask a model all questions.
+
+    Args:
+        items: the questions.
+        speaker: the model.
+        tokenizer: decodes its maps; None to judge words alone.
+        chain: ask for the steps; otherwise for the answer alone.
+        seed: of the order of choices; None to leave them.
+        on_done: told how many are done.
+    """
+    judged = []
+    for number, item in enumerate(items, 1):
+        asked = item if seed is None else item.shuffled(seed)
+        if asked.topic == "depth":
+            judged.append(_judge_depth(asked, speaker, tokenizer, chain=chain))
+        else:
+            judged.append(_judge_count(asked, speaker, chain=chain))
+        if on_done is not None:
+            on_done(number)
+    return QuizScore(tuple(judged))
+
+
+def _judge_depth(
+    item: QuizItem, speaker: Speaker, tokenizer: DepthTokenizer | None, *, chain: bool
+) -> Judged:
+    pixels = item.read()
+    question = item.text() if item.choices else depth.NEAREST
+    text = speak(speaker, squash(pixels), question + depth.STEPS if chain else question)
+    said = choice_of(text.rsplit("<DEPTH_END>", 1)[-1], len(item.choices))
+    right = said == item.answer
+    if tokenizer is None or not chain:
+        return Judged(item.name, item.group, right, verified=right, silent=said is None)
+    height, width = pixels.shape[:2]
+    given = {k: (x * SIDE / width, y * SIDE / height) for k, (x, y) in item.points.items()}
+    answer = read_depth_answer(text, tokenizer, given or None)
+    perceived = None if answer.decoded is None else answer.perceived == item.letter
+    final = answer.final()
+    verified = right if final is None else final == item.letter
+    return Judged(item.name, item.group, right, perceived, verified, said is None)
+
+
+def _judge_count(item: QuizItem, speaker: Speaker, *, chain: bool) -> Judged:
+    question = item.question
+    text = speak(
+        speaker, squash(item.read()), question + counting.ASK_STEPS if chain else question, maps=0
+    )
+    wanted = read_number(item.choices[item.answer])
+    answer = read_count_answer(text)
+    right = answer.said is not None and answer.said == wanted
+    perceived = None if answer.perceived is None else answer.perceived == wanted
+    return Judged(
+        item.name, item.group, right, perceived, answer.final() == wanted, answer.said is None
+    )
+
+
+def judge_depth_model(
+    items: Sequence[QuizItem],
+    look: Callable[[NDArray[np.uint8]], DepthMap],
+    on_done: Callable[[int], None] | None = None,
+) -> QuizScore:
+    """Read a depth model at the points of the questions: the upper bound of a model that reasons.
+
+    Raises:
+        InputError: the set does not say where its points are.
+    """
+    if any(item.topic != "depth" or not item.points for item in items):
+        raise InputError("the set does not say where its points are, so a depth model has no say")
+    judged = []
+    for number, item in enumerate(items, 1):
+        found = look(item.read())
+        values = found.values if found.kind.larger_is_nearer else -found.values
+        read = {k: float(values[int(y), int(x)]) for k, (x, y) in item.points.items()}
+        best = [k for k, value in read.items() if value == max(read.values())]
+        judged.append(Judged(item.name, item.group, best == [item.letter]))
+        if on_done is not None:
+            on_done(number)
+    return QuizScore(tuple(judged))
+
+
+def judge_at_random(items: Sequence[QuizItem]) -> dict[str, float]:
+    """Return the share that guessing gets, by group."""
+    found = {}
+    for group, some in grouped(items).items():
+        counts = [len(item.choices) or len(item.points) or _in_words(group) for item in some]
+        found[group] = float(np.mean([1 / count for count in counts]))
+    return found
+
+
+def choice_of(text: str, choices: int = 0) -> int | None:
+    """Return the number of the choice that an answer names; None where it names none, or several.
+
+    The last letter in parentheses counts; without any, a letter that is all there is.
+    """
+    found = _CHOICE.findall(text)
+    bare = text.strip().strip(".")
+    letter = found[-1] if found else bare if len(bare) == 1 and bare in LETTERS else None
+    if letter is None:
+        return None
+    number = LETTERS.index(letter)
+    return number if not choices or number < choices else None
+
+
+def _in_words(group: str) -> int:
+    found = re.match(r"(\d+) points", group)
+    return int(found[1]) if found else 2

@@ -1,0 +1,165 @@
+"""Each layout, as it is released, with tiny real files."""
+
+import io
+import json
+
+import numpy as np
+import pyarrow
+import pytest
+from PIL import Image
+from pyarrow import parquet
+
+from sightline.errors import InputError
+from sightline.perception.questions.markers import SIDE
+from sightline.perception.questions.sets import Seen, write_hard_blink
+from sightline.perception.quiz.items import QuizItem, letter_number
+from sightline.perception.quiz.layouts import read_quiz
+
+
+def png(value=90):
+    buffer = io.BytesIO()
+    Image.fromarray(np.full((20, 30, 3), value, np.uint8)).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def write_table(path, rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    parquet.write_table(pyarrow.Table.from_pylist(rows), path)
+
+
+def write_lines(path, rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def test_hardblink_as_released(tmp_path):
+    rows = [{"question_id": k, "image": f"{k}.png", "text": "Which?"} for k in range(3)]
+    write_lines(tmp_path / "evals" / "hardblink_3_questions.jsonl", rows)
+    rights = [{"question_id": k, "answer": f"({'ABC'[k]})"} for k in range(3)]
+    write_lines(tmp_path / "evals" / "hardblink_3_answers.jsonl", rights)
+    (tmp_path / "evals" / "images").mkdir()
+    for k in range(3):
+        (tmp_path / "evals" / "images" / f"{k}.png").write_bytes(png(k))
+    items = read_quiz("hardblink", tmp_path)
+    assert [item.letter for item in items] == ["A", "B", "C"]
+    assert {item.group for item in items} == {"3 points"}
+    assert items[2].read()[0, 0, 0] == 2
+    assert items[0].text() == "Which?"
+
+
+def test_a_set_of_our_own(tmp_path):
+    values = np.linspace(1, 255, SIDE).astype(np.uint8)[None].repeat(SIDE, 0)
+    seen = Seen("a", np.zeros((SIDE, SIDE, 3), np.uint8), values, np.ones((SIDE, SIDE), bool))
+    asked = write_hard_blink([seen], tmp_path)
+    items = read_quiz("hardblink", tmp_path)
+    assert [item.letter for item in items] == [one.answer for one in asked]
+    assert [item.group for item in items] == ["3 points", "4 points", "5 points"]
+    assert items[0].points.keys() == {"A", "B", "C"}
+    assert items[0].read().shape == (SIDE, SIDE, 3)
+
+
+def test_blink(tmp_path):
+    row = {
+        "idx": "val_Relative_Depth_1",
+        "question": "Which point is closer to the camera?",
+        "sub_task": "Relative_Depth",
+        "choices": ["A is closer", "B is closer"],
+        "answer": "(B)",
+        "prompt": "…",
+        "image_1": {"bytes": png(7), "path": "1.jpg"},
+    }
+    write_table(tmp_path / "Relative_Depth" / "val-00000-of-00001.parquet", [row])
+    (item,) = read_quiz("blink-depth", tmp_path)
+    assert (item.letter, item.group, item.choices) == ("B", "2 points", ())
+    assert item.read()[0, 0, 0] == 7
+    count = row | {"question": "How many cups?", "choices": ["0", "3", "2"], "answer": "(C)"}
+    write_table(tmp_path / "Counting" / "val-00000-of-00001.parquet", [count])
+    (item,) = read_quiz("blink-count", tmp_path)
+    assert item.choices[item.answer] == "2"
+    assert "(B) 3" in item.text()
+
+
+def test_cvbench_in_both_forms(tmp_path):
+    rows = [
+        {
+            "idx": k,
+            "type": "3D",
+            "task": task,
+            "question": "Which object is closer?",
+            "choices": ["chair", "door"],
+            "answer": "(A)",
+            "filename": f"img/3D/depth/{k}.png",
+            "source": "Omni3D",
+        }
+        for k, task in enumerate(("Depth", "Count", "Depth"))
+    ]
+    plain, table = tmp_path / "plain", tmp_path / "table"
+    write_lines(plain / "test.jsonl", rows)
+    (plain / "img" / "3D" / "depth").mkdir(parents=True)
+    for k in range(3):
+        (plain / "img" / "3D" / "depth" / f"{k}.png").write_bytes(png(k))
+    stored = [row | {"image": {"bytes": png(row["idx"]), "path": None}} for row in rows]
+    write_table(table / "test.parquet", stored)
+    for folder in (plain, table):
+        items = read_quiz("cvbench-depth", folder)
+        assert [item.name for item in items] == ["0", "2"]
+        assert [int(item.read()[0, 0, 0]) for item in items] == [0, 2]
+        assert items[0].group == "Omni3D"
+        assert len(read_quiz("cvbench-count", folder)) == 1
+
+
+def test_seed_bench(tmp_path):
+    question = {
+        "question_id": "7",
+        "question_type_id": 5,
+        "question": "How many people?",
+        "answer": "D",
+        "data_id": "1_2",
+        **{f"choice_{letter}": str(k) for k, letter in enumerate("abcd")},
+    }
+    other = question | {"question_type_id": 1, "question_id": "8"}
+    kinds = {"Scene Understanding": 1, "Instances Counting": 5}
+    text = json.dumps({"questions": [question, other], "question_type": kinds})
+    (tmp_path / "SEED-Bench.json").write_text(text)
+    (tmp_path / "SEED-Bench-image").mkdir()
+    (tmp_path / "SEED-Bench-image" / "1_2").write_bytes(png(5))
+    (item,) = read_quiz("seed-count", tmp_path)
+    assert item.choices[item.answer] == "3"
+    assert item.read()[0, 0, 0] == 5
+
+
+def test_choices_are_shuffled_with_their_answer():
+    item = QuizItem("q", "count", "How many?", ("0", "1", "2", "3"), 2, lambda: None)
+    orders = {item.shuffled(seed).choices for seed in range(20)}
+    assert len(orders) > 5
+    assert all((moved := item.shuffled(seed)).choices[moved.answer] == "2" for seed in range(20))
+    assert item.shuffled(3).choices == item.shuffled(3).choices
+    bare = QuizItem("q", "depth", "Which?", (), 1, lambda: None)
+    assert bare.shuffled(1) is bare
+
+
+def test_bad_sets_get_a_line(tmp_path):
+    with pytest.raises(InputError, match="no quiz"):
+        read_quiz("blank", tmp_path)
+    with pytest.raises(InputError, match="no such folder"):
+        read_quiz("hardblink", tmp_path / "gone")
+    for name in ("hardblink", "blink-depth", "cvbench-count", "seed-count"):
+        with pytest.raises(InputError):
+            read_quiz(name, tmp_path)
+    write_lines(tmp_path / "questions.jsonl", [{"question_id": 1, "image": "x", "text": "?"}])
+    with pytest.raises(InputError, match="is no letter"):
+        read_quiz("hardblink", tmp_path)
+    (tmp_path / "questions.jsonl").write_text("{oops")
+    with pytest.raises(InputError, match="line 1 is not JSON"):
+        read_quiz("hardblink", tmp_path)
+    (tmp_path / "test.parquet").write_bytes(b"PAR1 no")
+    with pytest.raises(InputError, match="damaged parquet"):
+        read_quiz("cvbench-depth", tmp_path)
+    row = {"question_id": 1, "image": "../../etc/passwd", "text": "?", "answer": "A"}
+    write_lines(tmp_path / "questions.jsonl", [row])
+    with pytest.raises(InputError, match="outside"):
+        read_quiz("hardblink", tmp_path)[0].read()
+    with pytest.raises(InputError, match="is no letter"):
+        letter_number("AB", "1")
+    with pytest.raises(InputError, match="no choice"):
+        QuizItem("q", "count", "?", ("1",), 3, lambda: None)
