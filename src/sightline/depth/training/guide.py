@@ -36,6 +36,9 @@ class FeatureGuide(nn.Module):
         bfloat16: run the teacher in bfloat16.
     """
 
+    scale: Tensor
+    shift: Tensor
+
     def __init__(
         self,
         teacher: DepthAnything,

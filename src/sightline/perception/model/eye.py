@@ -56,7 +56,7 @@ class Eye:
     @classmethod
     def from_dict(cls, found: dict[str, Any]) -> Eye:
         """Read what `to_dict` gave."""
-        return cls(int(found["side"]), tuple(found["mean"]), tuple(found["std"]))  # type: ignore[arg-type]
+        return cls(int(found["side"]), tuple(found["mean"]), tuple(found["std"]))
 
 
 def read_eye(folder: Path, side: int) -> Eye:

@@ -16,8 +16,8 @@ from torch import Tensor
 from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutputWithPooling
 
-from sightline.depth.network.sizes import SIZES
-from sightline.depth.network.vit import PATCH, VisionTransformer
+from sightline.depth.network.sizes import PATCH, SIZES
+from sightline.depth.network.vit import VisionTransformer
 
 #: Patches along the side of a token.
 MERGE = 2
