@@ -62,9 +62,13 @@ def quiz(
         raise InputError(f"every must be at least 1, got {every}")
     items = read_quiz(name, folder)[::every]
     with progress(len(items), "quiz") as display:
+        shown = 0
 
-        def tick(_: int) -> None:
-            display.advance()
+        def tick(done: int) -> None:
+            nonlocal shown
+            for _ in range(done - shown):
+                display.advance()
+            shown = done
 
         if depth is not None:
             from sightline.depth.estimator import load
@@ -82,7 +86,7 @@ def quiz(
                 speaker.check_codebook(tokenizer.sha256)
             seed = None if keep_order else 0
             score = judge_speaker(
-                items, speaker, tokenizer, chain=not direct, seed=seed, on_done=tick
+                items, speaker, tokenizer, steps=not direct, seed=seed, on_done=tick
             )
             asked = f"{model}, {'answers alone' if direct else 'steps asked for'}, greedy"
     _show(score, judge_at_random(items))

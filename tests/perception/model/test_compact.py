@@ -10,7 +10,7 @@ from safetensors.torch import load_file, save_file
 
 from sightline.depth.checkpoints import load_network
 from sightline.errors import InputError
-from sightline.perception.model.answering import read_depth_answer, speak
+from sightline.perception.model.answering import read_depth_answer, speak, speak_all
 from sightline.perception.model.compact import (
     CompactOptions,
     build_compact,
@@ -153,6 +153,10 @@ def test_it_learns_and_speaks(speaker, picture, tmp_path):
     read_depth_answer(text, Flat())
     with pytest.raises(InputError, match="no question"):
         speak(speaker, picture, "  ")
+    asked = [depth.GENERATE, "which?", "a longer question, which?"]
+    together = speak_all(speaker, [picture] * 3, asked, most_tokens=30)
+    alone = [speak(speaker, picture, question, most_tokens=30) for question in asked]
+    assert together == alone, "padding on the left changes nothing"
 
 
 def test_bad_sizes_and_eyes():

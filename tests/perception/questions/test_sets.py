@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from sightline.depth.training.pairs import Pair
 from sightline.errors import InputError
 from sightline.perception.codebook.words import from_text, to_text
 from sightline.perception.questions.depth import read_answer, read_places
@@ -15,6 +16,7 @@ from sightline.perception.questions.records import read_llava
 from sightline.perception.questions.sets import (
     ask_points,
     see,
+    seen_of_pair,
     write_depth_sets,
     write_hard_blink,
 )
@@ -106,3 +108,31 @@ def test_pictures_without_depth_have_no_questions(tmp_path):
         write_depth_sets(flat, tmp_path, encode, asked_share=1.0)
     with pytest.raises(InputError, match="share"):
         write_depth_sets(flat, tmp_path, encode, asked_share=0.0)
+
+
+def test_a_third_question_goes_by_the_map_alone(tmp_path):
+    made = write_depth_sets(
+        pictures(4),
+        tmp_path,
+        encode,
+        asked_share=1.0,
+        map_first=True,
+    )
+    assert len(made.reasoning) == 12
+    direct, chain, by_map = made.reasoning[:3]
+    assert direct.image == chain.image == by_map.image
+    assert "coordinates" in chain.question
+    assert "coordinates" not in by_map.question
+    assert by_map.answer.startswith("Depth map: <DEPTH_START>")
+    assert read_answer(by_map.answer) == read_answer(direct.answer)
+
+
+def test_pairs_of_depth_training_can_be_asked_about():
+    disparity = np.linspace(0, 1, 60, dtype=np.float16)[None].repeat(40, 0)
+    known = np.ones((40, 60), bool)
+    known[:, 50:] = False
+    seen = seen_of_pair("p", Pair(np.zeros((40, 60, 3), np.uint8), disparity, known))
+    assert seen.values.shape == (336, 336)
+    assert seen.values[0, 270] > seen.values[0, 10]
+    assert not seen.known[0, 330]
+    assert seen.values[0, 330] == 0

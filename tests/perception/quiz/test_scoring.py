@@ -34,7 +34,7 @@ class LeftIsNear:
 
 def test_words_and_maps_are_judged_apart(monkeypatch):
     said = iter([f"{MAP} (A)", f"{MAP} (B)", f"{MAP} hm", "(A)"])
-    monkeypatch.setattr(scoring, "speak", lambda *_, **__: next(said))
+    monkeypatch.setattr(scoring, "speak_all", lambda _, p, __: [next(said) for _ in p])
     items = [near(0), near(0), near(0), near(0)]
     found = judge_speaker(items, None, LeftIsNear())
     assert [one.right for one in found.judged] == [True, False, False, True]
@@ -49,21 +49,24 @@ def test_words_and_maps_are_judged_apart(monkeypatch):
 def test_answers_alone(monkeypatch):
     asked = []
 
-    def speak(_speaker, _pixels, question, **_):
-        asked.append(question)
-        return "(B)"
+    def speak_all(_speaker, _pictures, questions):
+        asked.extend(questions)
+        return ["(B)"] * len(questions)
 
-    monkeypatch.setattr(scoring, "speak", speak)
-    found = judge_speaker([near(1)], None, None, chain=False)
+    monkeypatch.setattr(scoring, "speak_all", speak_all)
+    found = judge_speaker([near(1)], None, None, steps=False)
     assert found.judged[0].right
     assert found.share("perceived") is None
     assert "coordinates" not in asked[0]
+    judge_speaker([near(1)] * 20, None, None, steps=" Hm.", batch=3)
+    assert asked[-1].endswith("camera? Hm.")
+    assert len(asked) == 21
 
 
 def test_counting(monkeypatch):
     box = "<PIXEL_1><PIXEL_2><PIXEL_30><PIXEL_40>"
     said = iter([f"{box}\n{box}\nSo the number of cups is 3", "2", "none at all"])
-    monkeypatch.setattr(scoring, "speak", lambda *_, **__: next(said))
+    monkeypatch.setattr(scoring, "speak_all", lambda _, p, __: [next(said) for _ in p])
     item = QuizItem("c", "count", "How many cups?", ("0", "2", "3"), 1, picture)
     found = judge_speaker([item] * 3, None, None)
     assert [one.right for one in found.judged] == [False, True, False]

@@ -8,7 +8,7 @@ it listed say how many there are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -117,41 +117,60 @@ def speak(
     most_tokens: int = MOST_TOKENS,
     **settings: Any,
 ) -> str:
-    """Show a picture, ask, and return all that the model says.
+    """Show a picture, ask, and return all that the model says; arguments as in `speak_all`."""
+    (said,) = speak_all(
+        speaker, [pixels], [question], maps=maps, most_tokens=most_tokens, **settings
+    )
+    return said
+
+
+def speak_all(
+    speaker: Speaker,
+    pictures: Sequence[NDArray[np.uint8]],
+    questions: Sequence[str],
+    *,
+    maps: int = 1,
+    most_tokens: int = MOST_TOKENS,
+    **settings: Any,
+) -> list[str]:
+    """Show pictures, ask a question about each, and return all that the model says of each.
 
     Args:
         speaker: the model.
-        pixels: (H, W, 3) sRGB.
-        question: in words.
-        maps: depth maps that it may write.
-        most_tokens: of the answer.
+        pictures: (H, W, 3) sRGB each.
+        questions: one for every picture.
+        maps: depth maps that an answer may have.
+        most_tokens: of an answer.
         settings: for `generate`, such as `num_beams`; greedy without any, as in the paper.
     """
     from transformers import LogitsProcessorList
 
-    if not question.strip():
+    if not all(question.strip() for question in questions):
         raise InputError("there is no question")
-    prompt = speaker.writing.prompt(question)
+    prompts = [speaker.writing.prompt(question) for question in questions]
+    length = max(len(prompt) for prompt in prompts)
     processors = LogitsProcessorList()
     if speaker.vocabulary.start is not None:
-        processors.append(WholeMaps(speaker.vocabulary, len(prompt), most=maps))
+        processors.append(WholeMaps(speaker.vocabulary, length, most=maps))
     if speaker.vocabulary.pixels:
-        processors.append(WholeBoxes(speaker.vocabulary, len(prompt)))
-    ids = torch.tensor([prompt], device=speaker.model.device)
-    shown = speaker.eye.look([pixels]).to(speaker.model.device, speaker.model.dtype)
+        processors.append(WholeBoxes(speaker.vocabulary, length))
     tokenizer = speaker.writing.tokenizer
-    padding = tokenizer.pad_token_id
+    padding = tokenizer.eos_token_id if tokenizer.pad_token_id is None else tokenizer.pad_token_id
+    # Shorter prompts are padded on the left, so that all answers begin at the same place.
+    ids = torch.tensor([[padding] * (length - len(p)) + p for p in prompts])
+    mask = torch.tensor([[0] * (length - len(p)) + [1] * len(p) for p in prompts])
+    device = speaker.model.device
     with torch.inference_mode():
         said = speaker.model.generate(
-            input_ids=ids,
-            attention_mask=torch.ones_like(ids),
-            pixel_values=shown,
+            input_ids=ids.to(device),
+            attention_mask=mask.to(device),
+            pixel_values=speaker.eye.look(pictures).to(device, speaker.model.dtype),
             max_new_tokens=most_tokens,
             logits_processor=processors,
-            pad_token_id=tokenizer.eos_token_id if padding is None else padding,
+            pad_token_id=padding,
             **{"do_sample": False, **settings},
         )
-    return speaker.writing.read(said[0, len(prompt) :])
+    return [speaker.writing.read(row[length:]) for row in said]
 
 
 def read_depth_answer(

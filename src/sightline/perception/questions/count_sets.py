@@ -55,26 +55,39 @@ class CountSets:
     reasoning: tuple[Record, ...]
 
 
-def things_of_scene(path: str | Path, least: float = LEAST_SEEN) -> Things:
-    """Read the things of a rendered scene from its JSON file.
+def things_of(
+    width: int,
+    height: int,
+    found: Iterable[tuple[str, Sequence[float], int]],
+    least: float = LEAST_SEEN,
+) -> Things:
+    """Sort things by their kind; one of which some are hardly seen is marked as partial.
 
-    A kind of which some are hardly seen (below `least` of the picture) is marked as partial.
+    Args:
+        width: of the picture, [px].
+        height: of it.
+        found: kind, box and how many pixels are seen, of each.
+        least: share of the picture below which a thing is hardly seen.
     """
+    boxes: dict[str, list[tuple[float, float, float, float]]] = {}
+    partial = set()
+    for kind, box, pixels in found:
+        if pixels < least * width * height:
+            partial.add(kind)
+            continue
+        left, top, right, bottom = (float(side) for side in box)
+        boxes.setdefault(kind, []).append((left, top, right, bottom))
+    return Things(width, height, boxes, partial)
+
+
+def things_of_scene(path: str | Path) -> Things:
+    """Read the things of a rendered scene from its JSON file."""
     try:
-        found = json.loads(read_bytes(path, limit=50_000_000, what="scene"))
-        width, height = int(found["width"]), int(found["height"])
-        boxes: dict[str, list[tuple[float, float, float, float]]] = {}
-        partial = set()
-        for thing in found["instances"]:
-            kind = str(thing["kind"])
-            if thing["pixels"] < least * width * height:
-                partial.add(kind)
-                continue
-            left, top, right, bottom = (float(side) for side in thing["box"])
-            boxes.setdefault(kind, []).append((left, top, right, bottom))
+        scene = json.loads(read_bytes(path, limit=50_000_000, what="scene"))
+        rows = [(str(t["kind"]), t["box"], int(t["pixels"])) for t in scene["instances"]]
+        return things_of(int(scene["width"]), int(scene["height"]), rows)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise InputError("does not describe a scene", path=path) from error
-    return Things(width, height, boxes, partial)
 
 
 def ask_counts(

@@ -24,6 +24,12 @@ STEPS = (
     "map in depth tokens, then say at which point its value is higher: higher is nearer."
 )
 
+#: The chain without its first step, to learn what that one is worth (the paper's ablation).
+MAP_STEP = (
+    " First give the depth map in depth tokens, then say at which point its value is higher: "
+    "higher is nearer."
+)
+
 _PLACE = re.compile(r"\b([A-E]): x = (\d{1,3}), y = (\d{1,3})")
 _ANSWER = re.compile(r"\(([A-E])\)")
 
@@ -41,6 +47,12 @@ def direct(image: str, points: Mapping[str, Point]) -> Record:
 def chain(image: str, points: Mapping[str, Point], tokens: str) -> Record:
     """Ask for the answer by way of coordinates and map."""
     return Record(image, NEAREST + STEPS, chain_text(points, tokens), "chain")
+
+
+def map_first(image: str, points: Mapping[str, Point], tokens: str) -> Record:
+    """Ask for the answer by way of the map alone."""
+    answer = f"Depth map: {tokens}\n{conclusion(nearest_letter(points))}"
+    return Record(image, NEAREST + MAP_STEP, answer, "chain")
 
 
 def chain_text(points: Mapping[str, Point], tokens: str) -> str:

@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from sightline.depth.training.pairs import Pair
 from sightline.errors import InputError
 from sightline.files.atomic import write_bytes, write_text
-from sightline.perception.codebook.maps import bytes_of
+from sightline.perception.codebook.maps import bytes_of, to_bytes
 from sightline.perception.questions import depth
 from sightline.perception.questions.markers import (
     HARD,
@@ -62,6 +63,13 @@ def see(name: str, pixels: NDArray[np.uint8], depth_map: DepthMap) -> Seen:
     values = bytes_of(depth_map)
     known = squash(depth_map.valid.astype(np.uint8)) > 0
     return Seen(name, squash(pixels), squash(values), known)
+
+
+def seen_of_pair(name: str, pair: Pair) -> Seen:
+    """Squash a training pair of depth networks: measured, rendered, or labelled by a teacher."""
+    values = to_bytes(pair.disparity.astype(np.float32), pair.known)
+    known = squash(pair.known.astype(np.uint8)) > 0
+    return Seen(name, squash(pair.pixels), squash(values), known)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,6 +146,7 @@ def write_depth_sets(
     asked_share: float = 0.1,
     counts: Sequence[int] = (2, 3, 4, 5),
     rule: MarkerRule = TRAINED,
+    map_first: bool = False,
     seed: int = 0,
 ) -> DepthSets:
     """Write pictures and the lists `generation.json` and `reasoning.json` into a folder.
@@ -150,6 +159,7 @@ def write_depth_sets(
             20,000.
         counts: of points.
         rule: that they obey.
+        map_first: ask each question a third time, by way of the map but not of coordinates.
         seed: of everything drawn.
     """
     if not 0 < asked_share <= 1:
@@ -165,8 +175,11 @@ def write_depth_sets(
     reasoning: list[Record] = []
     for asked in ask_points(chosen, counts, rule=rule, seed=seed):
         path = write_picture(folder, f"{asked.seen.name}-{len(asked.points)}", asked.picture())
+        tokens = encode(asked.seen.values)
         reasoning.append(depth.direct(path, asked.points))
-        reasoning.append(depth.chain(path, asked.points, encode(asked.seen.values)))
+        reasoning.append(depth.chain(path, asked.points, tokens))
+        if map_first:
+            reasoning.append(depth.map_first(path, asked.points, tokens))
     if not reasoning:
         raise InputError("no picture has room for points that differ in depth", path=folder)
     write_llava(folder / "generation.json", generation)

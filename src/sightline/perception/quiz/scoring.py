@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from sightline.errors import InputError
 from sightline.perception.codebook.score import Share
 from sightline.perception.codebook.tokenizer import DepthTokenizer
-from sightline.perception.model.answering import read_count_answer, read_depth_answer, speak
+from sightline.perception.codebook.words import END
+from sightline.perception.model.answering import read_count_answer, read_depth_answer, speak_all
 from sightline.perception.model.loading import Speaker
 from sightline.perception.questions import counting, depth
 from sightline.perception.questions.counting import read_number
@@ -86,8 +87,9 @@ def judge_speaker(
     speaker: Speaker,
     tokenizer: DepthTokenizer | None,
     *,
-    chain: bool = True,
+    steps: bool | str = True,
     seed: int | None = 0,
+    batch: int = 8,
     on_done: Callable[[int], None] | None = None,
 ) -> QuizScore:
     """Ask a model all questions.
@@ -96,33 +98,49 @@ def judge_speaker(
         items: the questions.
         speaker: the model.
         tokenizer: decodes its maps; None to judge words alone.
-        chain: ask for the steps; otherwise for the answer alone.
+        steps: ask for the usual steps, for others in words, or (False) for the answer alone.
         seed: of the order of choices; None to leave them.
+        batch: questions at a time.
         on_done: told how many are done.
     """
-    judged = []
-    for number, item in enumerate(items, 1):
-        asked = item if seed is None else item.shuffled(seed)
-        if asked.topic == "depth":
-            judged.append(_judge_depth(asked, speaker, tokenizer, chain=chain))
-        else:
-            judged.append(_judge_count(asked, speaker, chain=chain))
+    judged: list[Judged] = []
+    asked = [item if seed is None else item.shuffled(seed) for item in items]
+    for first in range(0, len(asked), batch):
+        some = asked[first : first + batch]
+        pictures = [item.read() for item in some]
+        said = speak_all(
+            speaker, [squash(pixels) for pixels in pictures], [_asked(i, steps) for i in some]
+        )
+        for item, pixels, text in zip(some, pictures, said, strict=True):
+            if item.topic == "count":
+                judged.append(_judge_count(item, text))
+            else:
+                decode = tokenizer if steps else None
+                judged.append(_judge_depth(item, text, decode, pixels.shape[:2]))
         if on_done is not None:
-            on_done(number)
+            on_done(len(judged))
     return QuizScore(tuple(judged))
 
 
+def _asked(item: QuizItem, steps: bool | str) -> str:
+    """Return the words of a question, and of the steps that are wanted."""
+    if item.topic == "count":
+        question, usual = item.question, counting.ASK_STEPS
+    else:
+        question, usual = item.text() if item.choices else depth.NEAREST, depth.STEPS
+    if isinstance(steps, str):
+        return question + steps
+    return question + usual if steps else question
+
+
 def _judge_depth(
-    item: QuizItem, speaker: Speaker, tokenizer: DepthTokenizer | None, *, chain: bool
+    item: QuizItem, text: str, tokenizer: DepthTokenizer | None, size: tuple[int, ...]
 ) -> Judged:
-    pixels = item.read()
-    question = item.text() if item.choices else depth.NEAREST
-    text = speak(speaker, squash(pixels), question + depth.STEPS if chain else question)
-    said = choice_of(text.rsplit("<DEPTH_END>", 1)[-1], len(item.choices))
+    said = choice_of(text.rsplit(END, 1)[-1], len(item.choices))
     right = said == item.answer
-    if tokenizer is None or not chain:
+    if tokenizer is None:
         return Judged(item.name, item.group, right, verified=right, silent=said is None)
-    height, width = pixels.shape[:2]
+    height, width = size
     given = {k: (x * SIDE / width, y * SIDE / height) for k, (x, y) in item.points.items()}
     answer = read_depth_answer(text, tokenizer, given or None)
     perceived = None if answer.decoded is None else answer.perceived == item.letter
@@ -131,11 +149,7 @@ def _judge_depth(
     return Judged(item.name, item.group, right, perceived, verified, said is None)
 
 
-def _judge_count(item: QuizItem, speaker: Speaker, *, chain: bool) -> Judged:
-    question = item.question
-    text = speak(
-        speaker, squash(item.read()), question + counting.ASK_STEPS if chain else question, maps=0
-    )
+def _judge_count(item: QuizItem, text: str) -> Judged:
     wanted = read_number(item.choices[item.answer])
     answer = read_count_answer(text)
     right = answer.said is not None and answer.said == wanted

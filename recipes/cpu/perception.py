@@ -1,0 +1,183 @@
+"""Perception tokens on two CPU cores: codebook → questions → looks → a speaker with steps, one without.
+
+    python recipes/cpu/perception.py --data DIR --work DIR [--only STAGE ...]
+
+DIR of `--data` holds `photos`; WORK is the folder of `python recipes/cpu`: its scenes, its indoor
+scenes and its teacher's labels are used. Stop it at any time: the same command goes on. Stages:
+
+    codebook   the depth codebook, from labels of photographs and from scenes
+    questions  pictures with marked points, things to count, and their questions
+    looks      what the frozen encoder gives for every picture
+    chain      a speaker that writes down what it perceives before it answers
+    direct     one of the same size, as many samples, that is taught answers alone
+
+`benchmarks/perception.py` measures what came out, on pictures that none of them has seen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+
+from sightline.depth.training.items import photo_items, read_pair, rgbd_items
+from sightline.errors import InputError
+from sightline.files.pictures import read_picture
+from sightline.perception.codebook.tokenizer import DepthTokenizer
+from sightline.perception.model.compact import (
+    CompactOptions,
+    build_compact,
+    calm_projector,
+    train_tokenizer,
+)
+from sightline.perception.model.compact_files import write_compact
+from sightline.perception.model.lessons import Looks, RecordedSamples, by_curriculum, look_ahead
+from sightline.perception.model.loading import Speaker
+from sightline.perception.model.training import SpeakerOptions, train_speaker
+from sightline.perception.questions.count_sets import Counted, things_of_scene, write_count_sets
+from sightline.perception.questions.records import Record, read_llava
+from sightline.perception.questions.sets import Seen, seen_of_pair, write_depth_sets
+
+#: Scenes that are asked about points, and about how many; of the rest the depth map is written.
+DEPTH_SCENES, COUNT_SCENES = 3000, 4000
+#: Steps of either speaker, and samples of each.
+STEPS, BATCH = 1600, 16
+OPTIONS = CompactOptions()
+TRAINING = SpeakerOptions(
+    batch=BATCH, rate=1e-3, projector_rate=1e-3, weight_decay=0.01, save_every=100, longest=700
+)
+
+
+def codebook(data: Path, work: Path) -> None:
+    """Train the codebook by the command that anybody can type."""
+    words = [
+        *("tokens", "train", "--out", str(work / "codebook"), "--steps", "2500"),
+        *("--data", f"photos:{data / 'photos'}:{work / 'labels'}@4"),
+        *("--data", f"pairs:{work / 'scenes'}@2", "--data", f"pairs:{work / 'indoor'}@2"),
+        *("--rate", "1e-3", "--fall", "0.9", "--every", "100", "--threads", "2"),
+    ]
+    subprocess.run([sys.executable, "-m", "sightline", *words], check=True)
+
+
+def _tokenizer(work: Path) -> DepthTokenizer:
+    return DepthTokenizer(work / "codebook" / "codebook.onnx")
+
+
+def _seen(data: Path, work: Path) -> Iterator[Seen]:
+    """All photographs with labels, and some scenes, in a random order that is always the same."""
+    photos = photo_items(data / "photos", work / "labels")
+    scenes = rgbd_items(work / "scenes")[:DEPTH_SCENES]
+    everything = [(f"p{number:05d}", item) for number, item in enumerate(photos)]
+    everything += [(f"s{number:05d}", item) for number, item in enumerate(scenes)]
+    random.Random(0).shuffle(everything)
+    for name, item in everything:
+        try:
+            yield seen_of_pair(name, read_pair(item, 336))
+        except InputError as error:
+            print(f"left out: {error}", file=sys.stderr)
+
+
+def _counted(work: Path) -> Iterator[Counted]:
+    for folder, letter in ((work / "indoor", "i"), (work / "scenes", "o")):
+        for path in sorted(folder.glob("??????.json"))[: COUNT_SCENES // 2]:
+            pixels = read_picture(path.with_suffix(".jpg")).pixels
+            yield Counted(f"{letter}{path.stem}", pixels, things_of_scene(path))
+
+
+def questions(data: Path, work: Path) -> None:
+    """Write pictures and lists of samples."""
+    out = work / "questions"
+    if (out / "counting.json").is_file():
+        return
+    tokenizer = _tokenizer(work)
+    write_depth_sets(_seen(data, work), out, tokenizer.to_text, asked_share=0.75, map_first=True)
+    kinds = sorted({kind for one in _counted(work) for kind in one.things.boxes})
+    write_count_sets(_counted(work), kinds, out, asked_share=0.75)
+
+
+def _records(work: Path) -> dict[str, list[Record]]:
+    names = ("generation", "reasoning", "boxes", "counting")
+    return {name: read_llava(work / "questions" / f"{name}.json") for name in names}
+
+
+def _speaker(work: Path) -> Speaker:
+    texts = (f"{r.question} {r.answer}" for some in _records(work).values() for r in some)
+    plain = (text.split("<DEPTH_START>")[0].replace("<PIXEL_", "\n<PIXEL_") for text in texts)
+    words = train_tokenizer(line for text in plain for line in text.splitlines())
+    return build_compact(words, OPTIONS, codebook=_tokenizer(work).sha256)
+
+
+def looks(data: Path, work: Path) -> None:  # noqa: ARG001 - every stage has the same form
+    """Look at every picture once."""
+    names = [record.image for some in _records(work).values() for record in some]
+    look_ahead(_speaker(work), names, work / "questions", work / "looks", bfloat16=_has_bfloat16())
+
+
+def _train(work: Path, name: str, records: list[Record]) -> None:
+    speaker = _speaker(work)
+    seen = Looks(work / "looks")
+    some = [torch.from_numpy(seen.of(r.image)[None]).float() for r in records[::97][:64]]
+    calm_projector(speaker, some)
+    samples = RecordedSamples(records, work / "questions", seen)
+    out = work / name
+    train_speaker(speaker, samples, out, TRAINING, data={"samples": len(records)})
+    write_compact(speaker, out / "speaker.safetensors", OPTIONS)
+    print(out / "speaker.safetensors")
+
+
+def chain(data: Path, work: Path) -> None:  # noqa: ARG001
+    """Teach perceiving first, then more and more of reasoning by it (the paper's curriculum)."""
+    found = _records(work)
+    atomic = found["generation"] + found["boxes"]
+    reasoning = _in_threes(found["reasoning"]) + _in_twos(found["counting"])
+    random.Random(1).shuffle(atomic)
+    random.Random(2).shuffle(reasoning)
+    flat = [record for group in reasoning for record in group]
+    _train(work, "chain", by_curriculum(atomic, flat, STEPS * BATCH // 10))
+
+
+def direct(data: Path, work: Path) -> None:  # noqa: ARG001
+    """Teach answers alone, for as many samples."""
+    found = _records(work)
+    records = [r for r in found["reasoning"] + found["counting"] if r.task == "direct"]
+    chosen = random.Random(3)
+    _train(work, "direct", [chosen.choice(records) for _ in range(STEPS * BATCH)])
+
+
+def _in_threes(records: list[Record]) -> list[list[Record]]:
+    return [records[k : k + 3] for k in range(0, len(records), 3)]
+
+
+def _in_twos(records: list[Record]) -> list[list[Record]]:
+    return [records[k : k + 2] for k in range(0, len(records), 2)]
+
+
+def _has_bfloat16() -> bool:
+    return bool(torch.cpu._is_avx512_bf16_supported())
+
+
+STAGES = {f.__name__: f for f in (codebook, questions, looks, chain, direct)}
+
+
+def main() -> None:
+    """Read the options and run the stages in order."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True, help="folder with photos")
+    parser.add_argument("--work", type=Path, required=True, help="folder of `python recipes/cpu`")
+    parser.add_argument("--only", nargs="+", choices=sorted(STAGES), help="stages to run")
+    options = parser.parse_args()
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    for name, stage in STAGES.items():
+        if not options.only or name in options.only:
+            print(f"\n{name}: {(stage.__doc__ or '').splitlines()[0]}", flush=True)
+            stage(options.data, options.work)
+
+
+if __name__ == "__main__":
+    main()
