@@ -69,7 +69,8 @@ def rendered(count: int) -> Iterator[tuple[Seen, Counted]]:
     """Make new scenes, with exact depth and everything that is in them."""
     for index in range(count):
         frame = make_scene(SEED, index, width=320, height=256).frame
-        rows = [(thing.kind, thing.box, thing.pixels) for thing in find_instances(frame)]
+        things = find_instances(frame.instance, frame.depth.values, frame.kinds)
+        rows = [(thing.kind, thing.box, thing.pixels) for thing in things]
         name = f"scene{index:04d}"
         counted = Counted(name, frame.pixels, things_of(320, 256, rows))
         yield see(name, frame.pixels, frame.depth), counted

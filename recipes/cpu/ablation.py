@@ -43,7 +43,7 @@ class Network:
 
 NETWORKS = {
     "compact": Network("efficientnet-lite0", 200, 192, ("3e-4", "1e-3")),
-    "vits": Network("dinov2-s", 100, 168, ("1.5e-5", "3e-4")),
+    "vits": Network("dinov2-s", 120, 168, ("1.5e-5", "3e-4")),
 }
 
 
@@ -69,7 +69,7 @@ class Run:
     photos: int = 0
     labels: tuple[str, ...] = ("ours",)
     extra: tuple[str, ...] = ()
-    network: str = "compact"
+    network: str = "vits"
 
 
 RUNS = (
@@ -81,14 +81,14 @@ RUNS = (
     Run("all", "everything", scenes=2, measured=3, photos=7, labels=("ours", "outside")),
     Run("no-gradient", "our labels, no gradient loss", photos=12, extra=("--gradient-weight", "0")),
     Run("no-trim", "our labels, no trimming", photos=12, extra=("--trim", "0")),
-    Run("guided", "our labels, our teacher's features", photos=12, extra=("--guide", "small")),
     Run("cutmix", "our labels, CutMix 0.5", photos=12, extra=("--cutmix", "0.5")),
-    Run("vits", "ViT-S, our labels", photos=12, network="vits"),
+    Run("features", "our labels, feature alignment", photos=12, extra=("--feature-weight", "1")),
+    Run("compact", "compact network, our labels", photos=12, network="compact"),
     Run(
-        *("vits-features", "ViT-S, our labels, feature alignment"),
+        *("guided", "compact network, our labels, our teacher's features"),
         photos=12,
-        extra=("--feature-weight", "1"),
-        network="vits",
+        extra=("--guide", "small"),
+        network="compact",
     ),
 )
 

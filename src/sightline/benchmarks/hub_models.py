@@ -20,6 +20,7 @@ from sightline.benchmarks.samples import Item
 from sightline.errors import InputError, SightlineError
 from sightline.types import DepthMap, Kind
 from sightline.weights.cache import file_sha256
+from sightline.weights.quiet import quiet_libraries
 
 PREFIX = "hf:"
 
@@ -83,12 +84,13 @@ def _pipeline(folder: Path) -> Any:
             "models of the hub need transformers: pip install 'sightline[perception]'"
         ) from error
     try:
-        return pipeline(
-            "depth-estimation",
-            model=str(folder),
-            device="cpu",
-            model_kwargs={"use_safetensors": True},
-        )
+        with quiet_libraries():
+            return pipeline(
+                "depth-estimation",
+                model=str(folder),
+                device="cpu",
+                model_kwargs={"use_safetensors": True},
+            )
     except (OSError, ValueError, KeyError) as error:
         raise InputError(f"is not a depth model ({error})", path=folder) from error
 

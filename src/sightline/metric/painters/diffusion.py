@@ -7,9 +7,7 @@ what to fetch. torch and diffusers come with `sightline[paint]`.
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +18,7 @@ from numpy.typing import NDArray
 from sightline.errors import InputError
 from sightline.metric.painters.strips import SHORT_SIDE, working_size
 from sightline.types import BoolArray
+from sightline.weights.quiet import quiet_libraries
 
 #: The paper's painter, and one that its Table 6 compares.
 DEFAULT = "sd2-community/stable-diffusion-2-inpainting"
@@ -81,7 +80,7 @@ class DiffusionPainter:
             for mask in masks
         ]
         extra = {} if self._steps is None else {"num_inference_steps": self._steps}
-        with _quiet():
+        with quiet_libraries():
             result = self._pipeline(
                 prompt=list(prompts),
                 image=[picture] * len(masks),
@@ -119,7 +118,7 @@ def load_painter(
         short_side: of what the painter sees, in [px].
     """
     try:
-        with _quiet():
+        with quiet_libraries():
             import torch
             from diffusers import AutoPipelineForInpainting
     except ImportError as error:
@@ -131,7 +130,7 @@ def load_painter(
     place = pick_device(device)
     dtype = torch.float16 if place.type == "cuda" else torch.float32
     try:
-        with _quiet():
+        with quiet_libraries():
             pipeline = AutoPipelineForInpainting.from_pretrained(
                 name, torch_dtype=dtype, local_files_only=True, safety_checker=None
             )
@@ -146,14 +145,6 @@ def load_painter(
     return DiffusionPainter(
         pipeline.to(place), name, guidance=guidance, steps=steps, short_side=short_side
     )
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep the libraries' talk of what they will deprecate from our users."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 def _first_line(error: Exception) -> str:

@@ -18,6 +18,7 @@ from sightline.files.reading import read_bytes
 from sightline.perception.model.eye import Eye, read_eye
 from sightline.perception.model.speech import IMAGE, Speech, Writing
 from sightline.perception.vocabulary import DEPTH_WORDS, PIXEL_WORDS, Vocabulary, find
+from sightline.weights.quiet import quiet_libraries
 
 NOTES = "perception.json"
 
@@ -115,7 +116,8 @@ def save_speaker(speaker: Speaker, folder: str | Path) -> None:
     """Write model (or adapter), tokenizer and notes into a folder that `load_speaker` takes."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    speaker.model.save_pretrained(folder)
+    with quiet_libraries():
+        speaker.model.save_pretrained(folder)
     speaker.writing.tokenizer.save_pretrained(folder)
     notes = {
         "codebook": speaker.codebook,
@@ -133,7 +135,8 @@ def with_tokens(speaker: Speaker, vocabulary: Vocabulary, codebook: str | None) 
 def _llava(folder: Path, dtype: Any) -> Any:
     from transformers import LlavaForConditionalGeneration
 
-    return LlavaForConditionalGeneration.from_pretrained(folder, dtype=dtype)
+    with quiet_libraries():
+        return LlavaForConditionalGeneration.from_pretrained(folder, dtype=dtype)
 
 
 def _tokenizer(folder: Path) -> Any:
@@ -181,7 +184,8 @@ def _with_adapter(model: Any, tokenizer: Any, folder: Path) -> Any:
     if model.get_input_embeddings().num_embeddings < len(tokenizer):
         model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
     try:
-        return PeftModel.from_pretrained(model, folder)
+        with quiet_libraries():
+            return PeftModel.from_pretrained(model, folder)
     except (ValueError, RuntimeError, KeyError, OSError) as error:
         words = " ".join(str(error).split())[:200]
         raise InputError(f"does not fit its base model ({words})", path=folder) from error
