@@ -78,6 +78,9 @@ def main() -> None:
     )
     parser.add_argument("--default", action="store_true", help="let `default` be this one")
     parser.add_argument("--int8", action="store_true", help="try an int8 version too")
+    parser.add_argument(
+        "--store", choices=("half", "bytes"), default="half", help="how its weights are stored"
+    )
     options = parser.parse_args()
     folder = embedded_folder()
 
@@ -85,7 +88,7 @@ def main() -> None:
     if options.size:
         spec = replace(spec, size=options.size)
     graph = folder / f"{options.name}.onnx"
-    export_onnx(load_network(options.model), spec, graph)
+    export_onnx(load_network(options.model), spec, graph, store=options.store)
     # The graph carries the weights under their own names; a second copy would only take room.
     graph.with_suffix(".safetensors").unlink(missing_ok=True)
     estimator = DepthEstimator(OpenVinoEngine(graph), spec, options.name)

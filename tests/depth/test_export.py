@@ -26,8 +26,8 @@ def network(random_vit):
 @pytest.fixture(scope="module")
 def folder(network, tmp_path_factory):
     folder = tmp_path_factory.mktemp("export")
-    export_onnx(network, SPEC, folder / "full.onnx", half=False)
-    export_onnx(network, SPEC, folder / "half.onnx", half=True)
+    export_onnx(network, SPEC, folder / "full.onnx", store="full")
+    export_onnx(network, SPEC, folder / "half.onnx", store="half")
     return folder
 
 
@@ -85,8 +85,8 @@ def test_a_vits_file_is_half_as_large_in_half(tmp_path):
     """The real thing: 49.5 MB instead of 98.8 MB."""
     torch.manual_seed(0)
     network = build(ModelSpec("vits")).eval()
-    for name, half in (("full", False), ("half", True)):
-        export_onnx(network, ModelSpec("vits"), tmp_path / name, half=half)
+    for name in ("full", "half"):
+        export_onnx(network, ModelSpec("vits"), tmp_path / name, store=name)
     assert (tmp_path / "half").stat().st_size < 0.505 * (tmp_path / "full").stat().st_size
     assert largest_error(network, tmp_path / "full", [(1, 252, 336)]) < 1e-4
 
@@ -100,7 +100,7 @@ def test_the_file_describes_itself_and_is_valid(folder):
 
 
 def test_same_weights_same_bytes_and_no_trace_of_the_machine(network, folder, tmp_path):
-    export_onnx(network, SPEC, tmp_path / "again.onnx", half=True)
+    export_onnx(network, SPEC, tmp_path / "again.onnx", store="half")
     written = (tmp_path / "again.onnx").read_bytes()
     assert written == (folder / "half.onnx").read_bytes()
     for trace in (b"site-packages", b"depth/network", b"vit.py", b"/home", str(tmp_path).encode()):
@@ -109,7 +109,7 @@ def test_same_weights_same_bytes_and_no_trace_of_the_machine(network, folder, tm
 
 def test_metric_head_and_training_mode(random_vit, tmp_path):
     network = random_vit(max_depth=20.0).train()
-    export_onnx(network, SPEC, tmp_path / "metric.onnx", half=False)
+    export_onnx(network, SPEC, tmp_path / "metric.onnx", store="full")
     assert network.training
     network.eval()
     assert largest_error(network, tmp_path / "metric.onnx", [(1, 42, 70)]) < 1e-5
@@ -122,7 +122,7 @@ def test_the_compact_network_exports_too(tmp_path):
         for _ in range(3):
             network(torch.randn(2, 3, 64, 64) * 2 + 1)
         network.last.weight *= 20
-    export_onnx(network, compact_spec(), tmp_path / "compact.onnx", half=False)
+    export_onnx(network, compact_spec(), tmp_path / "compact.onnx", store="full")
     network.eval()
     shapes = [(1, 256, 320), (1, 32, 32), (2, 96, 64), (1, 64, 224)]
     assert largest_error(network, tmp_path / "compact.onnx", shapes) < 1e-4
@@ -132,7 +132,7 @@ def test_weights_beyond_float16_stay_float32(random_vit, tmp_path):
     network = random_vit()
     with torch.no_grad():
         network.depth_head.scratch.output_conv1.weight[0, 0, 0, 0] = 1e6
-    export_onnx(network, SPEC, tmp_path / "large.onnx", half=True)
+    export_onnx(network, SPEC, tmp_path / "large.onnx", store="half")
     stored = {t.name for t in onnx.load(tmp_path / "large.onnx").graph.initializer}
     assert "depth_head.scratch.output_conv1.weight" in stored
 

@@ -7,6 +7,7 @@ import json
 import random
 import shutil
 
+import numpy as np
 import onnx
 import pytest
 import torch
@@ -18,7 +19,8 @@ from sightline.depth.compact import CompactDepth, compact_spec
 from sightline.depth.encoder_weights import read_encoder
 from sightline.depth.engines import choose
 from sightline.depth.engines.openvino import OpenVinoEngine
-from sightline.depth.export import HALF_FROM, export_onnx
+from sightline.depth.export import export_onnx
+from sightline.depth.graph_storage import SHRINK_FROM
 from sightline.depth.network import SIZES
 from sightline.depth.network.vit import VisionTransformer
 from sightline.depth.onnx_weights import WEIGHTS_KEY, carries_weights, read_weights, weight_map
@@ -58,15 +60,15 @@ def exported(random_vit, tmp_path_factory):
     """Maker of (network, file) for a spec; each is made once."""
     folder, made = tmp_path_factory.mktemp("exported"), {}
 
-    def make(spec, *, half=True):
-        key = (spec, half)
+    def make(spec, *, store="half"):
+        key = (spec, store)
         if key not in made:
             if spec.architecture == "compact":
                 network = random_compact(spec)
             else:
                 network = random_vit("vits", max_depth=spec.max_depth)
             made[key] = network, folder / f"{len(made)}.onnx"
-            export_onnx(network, spec, made[key][1], half=half)
+            export_onnx(network, spec, made[key][1], store=store)
         return made[key]
 
     return make
@@ -107,7 +109,7 @@ def rounded(state):
     """What storing large tensors of two axes and more as float16 leaves."""
     done = {}
     for name, value in state.items():
-        large = value.ndim > 1 and value.numel() >= HALF_FROM
+        large = value.ndim > 1 and value.numel() >= SHRINK_FROM
         done[name] = value.half().float() if large else value
         if name.endswith("pos_embed"):  # cut in two by the exporter; the class's vector is small
             done[name][:, :1] = value[:, :1]
@@ -115,20 +117,20 @@ def rounded(state):
 
 
 @pytest.mark.parametrize(
-    ("spec", "half"),
+    ("spec", "store"),
     [
-        pytest.param(VITS, True, id="vits"),
-        pytest.param(VITS_METRIC, False, id="vits metric full", marks=pytest.mark.slow),
-        pytest.param(COMPACT, False, id="compact full"),
-        pytest.param(COMPACT_METRIC, True, id="compact metric"),
+        pytest.param(VITS, "half", id="vits"),
+        pytest.param(VITS_METRIC, "full", id="vits metric full", marks=pytest.mark.slow),
+        pytest.param(COMPACT, "full", id="compact full"),
+        pytest.param(COMPACT_METRIC, "half", id="compact metric"),
     ],
 )
-def test_the_same_network_comes_back(exported, spec, half):
-    network, path = exported(spec, half=half)
+def test_the_same_network_comes_back(exported, spec, store):
+    network, path = exported(spec, store=store)
     checkpoint = read_checkpoint(path)
     assert (checkpoint.spec, checkpoint.origin) == (spec, Origin.SIGHTLINE)
     expected = merged_by_hand(network)
-    expected = rounded(expected) if half else expected
+    expected = rounded(expected) if store == "half" else expected
     assert set(checkpoint.state) == set(expected)
     for name, value in expected.items():
         if not any(part in name for part in UNUSED) and value.is_floating_point():
@@ -138,7 +140,39 @@ def test_the_same_network_comes_back(exported, spec, half):
     right = copy.deepcopy(network)
     right.load_state_dict(expected)
     assert difference(back, right) <= 1e-5
-    assert difference(back, network) <= (1e-2 if half else 1e-5)  # drawn in or not: no matter
+    assert difference(back, network) <= (
+        1e-2 if store == "half" else 1e-5
+    )  # drawn in or not: no matter
+
+
+@pytest.mark.parametrize("spec", [COMPACT, VITS], ids=["compact", "vits"])
+def test_bytes_come_back_with_their_scales(exported, spec):
+    network, path = exported(spec, store="bytes")
+    assert path.stat().st_size < 0.55 * exported(spec)[1].stat().st_size
+    expected = merged_by_hand(network)
+    state = read_checkpoint(path).state
+    for name, value in expected.items():
+        if any(part in name for part in UNUSED) or not value.is_floating_point():
+            continue
+        most = float(value.abs().max())
+        assert float((state[name] - value).abs().max()) <= most * 0.5001 / 127 + 1e-6, name
+    run = OpenVinoEngine(path)
+    back = load_network(path)
+    side = 64 if spec is COMPACT else 56
+    image = torch.randn(1, 3, side, side, generator=torch.Generator().manual_seed(0))
+    with torch.inference_mode():
+        ours = back(image).numpy()
+    np.testing.assert_allclose(run.run(image.numpy()), ours, atol=2e-4 * np.abs(ours).max())
+
+
+def test_bytes_without_their_scales_are_damage(exported, tmp_path):
+    model = onnx.load(exported(COMPACT, store="bytes")[1])
+    (first, *_) = [t for t in model.graph.initializer if t.name.endswith(".scale")]
+    first.dims[:] = [1]
+    first.raw_data = first.raw_data[:-4]
+    onnx.save(model, tmp_path / "torn.onnx")
+    with pytest.raises(InputError, match="do not fit"):
+        read_checkpoint(tmp_path / "torn.onnx")
 
 
 def difference(network, right):
@@ -242,7 +276,7 @@ def test_training_starts_from_it(exported):
 
 def test_a_student_goes_on_from_the_same_batch_norms(exported):
     """Not only the same function: in training mode, too, the statistics mean what they meant."""
-    network, path = exported(COMPACT, half=False)
+    network, path = exported(COMPACT, store="full")
     started = make_network(StudentOptions(start=str(path)), COMPACT)
     assert difference(started.train(), copy.deepcopy(network).train()) <= 1e-5
     metric = make_network(MetricOptions(start=str(path)), COMPACT_METRIC)
@@ -265,7 +299,7 @@ def test_its_encoder_alone(exported):
 
 
 def test_a_lost_parameter_stops_the_export(exported):
-    network, path = exported(COMPACT, half=False)
+    network, path = exported(COMPACT, store="full")
     model = onnx.load(path)
     assert weight_map(model, network.state_dict()) == note(model, WEIGHTS_KEY).value
     with pytest.raises(SightlineError, match=r"extra got lost in the export"):

@@ -5,7 +5,7 @@
 * The file carries its `ModelSpec` in the metadata properties, so it describes itself; and beside it
   where each parameter is, so that torch can read it, too (`onnx_weights`).
 * Batch norms stay as they are: OpenVINO merges them when it loads the file, and training needs them.
-* `half` stores matrices and kernels as float16 followed by a cast: half the bytes, computed in float32.
+* Weights are stored as halves or as bytes (`graph_storage`), and computed with in float32.
 * The same weights give the same bytes: what an exporter notes about the machine (its version, source
   paths) is taken out.
 """
@@ -15,16 +15,13 @@ from __future__ import annotations
 import copy
 import tempfile
 import warnings
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from sightline.depth.onnx_weights import HALF_SUFFIX, WEIGHTS_KEY, weight_map
+from sightline.depth.graph_storage import Store, write_graph
+from sightline.depth.onnx_weights import WEIGHTS_KEY, weight_map
 from sightline.depth.spec import SPEC_KEY, ModelSpec
 from sightline.errors import InputError
-from sightline.files.atomic import write_bytes
 
 if TYPE_CHECKING:
     from torch import nn
@@ -35,10 +32,6 @@ OUTPUT_NAME = "depth"
 #: LayerNormalization is there from 17 on, Gelu from 20 on: runtimes fuse less where they find less.
 OPSET = 20
 
-#: Smaller tensors stay float32: biases, norms and layer scales are where float16 hurts (the scales
-#: fall below its normal range) and weigh next to nothing.
-HALF_FROM = 1024
-
 #: A protobuf message, hence an ONNX file without side files, ends here.
 LARGEST_FILE = 2**31 - 1
 
@@ -48,7 +41,7 @@ TRACED = (2, 7, 11)
 
 
 def export_onnx(
-    network: nn.Module, spec: ModelSpec, path: str | Path, *, half: bool = True
+    network: nn.Module, spec: ModelSpec, path: str | Path, *, store: Store = "half"
 ) -> None:
     """Export `network` to `path`.
 
@@ -56,14 +49,14 @@ def export_onnx(
         network: maps (N, 3, H, W) to (N, H, W); any architecture of `ModelSpec`. Left as it was.
         spec: what the network is; goes into the file.
         path: of the `.onnx` file, written whole or not at all.
-        half: store weights as float16.
+        store: weights in full, as halves, or as bytes.
     """
     weights = sum(parameter.numel() for parameter in network.parameters())
-    if weights * (2 if half else 4) > LARGEST_FILE:
+    if weights * {"full": 4, "half": 2, "bytes": 1}[store] > LARGEST_FILE:
         raise InputError(
             f"{weights / 1e9:.1f} G parameters do not fit into one ONNX file (2 GB)",
             path=path,
-            remedy="store them as float16" if half is False else "use the torch engine",
+            remedy="store them as float16" if store == "full" else "use the torch engine",
         )
     merged = _merged(network)
     model = _trace(merged, spec)
@@ -71,17 +64,7 @@ def export_onnx(
     notes = {SPEC_KEY: spec.to_json()}
     if spec.architecture != "other":  # of which torch has no network to read them into
         notes[WEIGHTS_KEY] = weight_map(model, merged.state_dict())
-    write_graph(model, path, notes, half=half)
-
-
-def write_graph(model: Any, path: str | Path, notes: Mapping[str, str], *, half: bool) -> None:
-    """Write an `onnx.ModelProto` with notes in its metadata: the same graph gives the same bytes."""
-    if half:
-        halve(model)
-    for key, value in notes.items():
-        entry = model.metadata_props.add()
-        entry.key, entry.value = key, value
-    write_bytes(path, model.SerializeToString(deterministic=True))
+    write_graph(model, path, notes, store)
 
 
 def _merged(network: nn.Module) -> nn.Module:
@@ -170,26 +153,3 @@ def forget_machine(model: Any) -> None:
         item.doc_string = ""
     graph.name, graph.doc_string, model.doc_string = "sightline", "", ""
     model.producer_name, model.producer_version = "sightline", ""
-
-
-def halve(model: Any) -> None:
-    """Store large float32 initialisers as float16, each followed by a cast back to float32."""
-    from onnx import TensorProto, helper, numpy_helper
-
-    casts = []
-    for tensor in model.graph.initializer:
-        if tensor.data_type != TensorProto.FLOAT or len(tensor.dims) < 2:
-            continue
-        values = numpy_helper.to_array(tensor)
-        if values.size < HALF_FROM or np.abs(values).max() > np.finfo(np.float16).max:
-            continue
-        name = tensor.name
-        tensor.CopyFrom(numpy_helper.from_array(values.astype(np.float16), name + HALF_SUFFIX))
-        casts.append(
-            helper.make_node(
-                "Cast", [tensor.name], [name], name=f"{name}.cast", to=TensorProto.FLOAT
-            )
-        )
-    nodes = [*casts, *model.graph.node]
-    del model.graph.node[:]
-    model.graph.node.extend(nodes)

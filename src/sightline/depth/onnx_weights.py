@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from sightline.depth.graph_storage import BYTES_SUFFIX, HALF_SUFFIX, SCALE_SUFFIX
 from sightline.depth.spec import SPEC_KEY, Architecture, ModelSpec
 from sightline.errors import InputError, SightlineError
 
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
     from torch import Size, Tensor
 
 WEIGHTS_KEY = "sightline.weights"
-
-#: What `export_onnx` appends to the name of a tensor that it stores as float16.
-HALF_SUFFIX = ".half"
 
 #: What a map that is none may make its reader stumble over.
 NOT_A_MAP = (ValueError, TypeError, AttributeError, RecursionError)
@@ -143,7 +141,10 @@ def stored_state(
     Returns:
         Names to float32 values; only those that the map names.
     """
-    stored = {tensor.name.removesuffix(HALF_SUFFIX): tensor for tensor in model.graph.initializer}
+    stored = {
+        tensor.name.removesuffix(HALF_SUFFIX).removesuffix(BYTES_SUFFIX): tensor
+        for tensor in model.graph.initializer
+    }
     state = {}
     for name, source in _sources(graph_notes(model)[WEIGHTS_KEY], path).items():
         if name not in shapes:
@@ -241,12 +242,21 @@ def _numbers(name: str, stored: Mapping[str, Any], path: str | Path) -> NDArray[
     tensor = stored.get(name)
     if tensor is None:
         raise _damaged(f"it has no tensor {name}", path)
-    dtype = {TensorProto.FLOAT: "<f4", TensorProto.FLOAT16: "<f2"}.get(tensor.data_type)
+    known = {TensorProto.FLOAT: "<f4", TensorProto.FLOAT16: "<f2", TensorProto.INT8: "i1"}
+    dtype = known.get(tensor.data_type)
     if dtype is None or tensor.data_location == TensorProto.EXTERNAL:
-        raise _damaged(f"the tensor {name} is not stored in it as float32 or float16", path)
+        raise _damaged(f"the tensor {name} is not stored in it as numbers that we write", path)
     if len(tensor.raw_data) % np.dtype(dtype).itemsize:
         raise _damaged(f"the tensor {name} is cut short", path)
-    return np.frombuffer(tensor.raw_data, dtype).astype(np.float32)
+    values = np.frombuffer(tensor.raw_data, dtype).astype(np.float32)
+    if tensor.data_type != TensorProto.INT8:
+        return values
+    scale_name = name + SCALE_SUFFIX
+    scale = _numbers(scale_name, stored, path)
+    try:
+        return (values.reshape(tensor.dims) * scale.reshape(stored[scale_name].dims)).ravel()
+    except ValueError as error:
+        raise _damaged(f"the bytes of {name} and their scales do not fit", path) from error
 
 
 def _damaged(reason: str, path: str | Path) -> InputError:

@@ -169,7 +169,7 @@ def _export(path: Path, target: Path, spec: ModelSpec | None) -> Path:
     _log.info("%s: converting for OpenVINO; this takes up to a minute, once", path)
     with tempfile.TemporaryDirectory(prefix="sightline-") as scratch:
         graph = Path(scratch) / "network.onnx"
-        export_onnx(make_network(checkpoint), checkpoint.spec, graph, half=False)
+        export_onnx(make_network(checkpoint), checkpoint.spec, graph, store="full")
         model = openvino_core().read_model(graph)
         model.set_rt_info(checkpoint.spec.to_json(), SPEC_KEY)
         save_model(model, target)

@@ -144,6 +144,8 @@ def compile_network(
     if device == "CPU":
         # Otherwise every process ties its threads to the first cores, and two share one.
         config["ENABLE_CPU_PINNING"] = False
+        # Weights stored as bytes are no leave to round activations to bytes too.
+        config["DYNAMIC_QUANTIZATION_GROUP_SIZE"] = 0
         if threads is not None:
             config["INFERENCE_NUM_THREADS"] = threads
     if cache_dir is not None:

@@ -11,7 +11,8 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from sightline.depth.export import forget_machine, trace, write_graph
+from sightline.depth.export import forget_machine, trace
+from sightline.depth.graph_storage import Store, write_graph
 from sightline.depth.onnx_weights import (
     WEIGHTS_KEY,
     graph_notes,
@@ -42,13 +43,13 @@ class _BothWays(nn.Module):
         return self.codebook.encode(depth), self.codebook.decode(codes)
 
 
-def write_codebook(codebook: DepthCodebook, path: str | Path, *, half: bool = True) -> None:
+def write_codebook(codebook: DepthCodebook, path: str | Path, *, store: Store = "half") -> None:
     """Write a codebook, whole or not at all; the same one gives the same bytes.
 
     Args:
         codebook: trained.
         path: of the `.onnx` file.
-        half: store kernels and codes as float16.
+        store: kernels and codes in full, as halves, or kernels as bytes.
     """
     examples = (torch.zeros(2, 1, SIDE, SIDE), torch.zeros(2, GRID, GRID, dtype=torch.int64))
     batch = {0: "batch"}
@@ -61,7 +62,7 @@ def write_codebook(codebook: DepthCodebook, path: str | Path, *, half: bool = Tr
     forget_machine(model)
     state = {name: v for name, v in codebook.state_dict().items() if name not in _TRAINING}
     notes = {CODEBOOK_KEY: LAYOUT, WEIGHTS_KEY: weight_map(model, state)}
-    write_graph(model, path, notes, half=half)
+    write_graph(model, path, notes, store)
 
 
 def read_codebook(path: str | Path) -> DepthCodebook:
