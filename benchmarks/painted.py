@@ -111,13 +111,16 @@ class Painter:
     """Paints a scene's pool into a file; opens the network at the first call."""
 
     def __init__(self, work: Path, model: str) -> None:
+        from sightline.weights.store import resolve
+
         self.work, self.model = work, model
+        self._checksum = resolve(model, purpose="depth").sha256[:12]  # maps belong to their model
         self._estimator: Any = None
 
     def __call__(self, job: tuple[int, int]) -> Path:
         """Paint scene `job[0]` with `job[1]` paintings, unless that was done before."""
         number, count = job
-        path = self.work / f"{number:04d}-{count}.npz"
+        path = self.work / f"{self._checksum}-{number:04d}-{count}.npz"
         if not path.exists():
             if self._estimator is None:
                 import sightline

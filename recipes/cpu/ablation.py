@@ -76,12 +76,8 @@ RUNS = (
     Run("scenes", "scenes only", scenes=12),
     Run("scenes-measured", "scenes + measured depth", scenes=6, measured=6),
     Run("pseudo", "our teacher's labels only", photos=12),
-    Run("outside", "TCMonoDepth's labels only", photos=12, labels=("outside",)),
-    Run("ensemble", "both teachers' labels", photos=12, labels=("ours", "outside")),
-    Run("all", "everything", scenes=2, measured=3, photos=7, labels=("ours", "outside")),
     Run("no-gradient", "our labels, no gradient loss", photos=12, extra=("--gradient-weight", "0")),
     Run("no-trim", "our labels, no trimming", photos=12, extra=("--trim", "0")),
-    Run("cutmix", "our labels, CutMix 0.5", photos=12, extra=("--cutmix", "0.5")),
     Run("features", "our labels, feature alignment", photos=12, extra=("--feature-weight", "1")),
     Run("compact", "compact network, our labels", photos=12, network="compact"),
     Run(
@@ -90,6 +86,10 @@ RUNS = (
         extra=("--guide", "small"),
         network="compact",
     ),
+    Run("all", "everything", scenes=2, measured=3, photos=7, labels=("ours", "outside")),
+    Run("outside", "TCMonoDepth's labels only", photos=12, labels=("outside",)),
+    Run("ensemble", "both teachers' labels", photos=12, labels=("ours", "outside")),
+    Run("cutmix", "our labels, CutMix 0.5", photos=12, extra=("--cutmix", "0.5")),
 )
 
 
