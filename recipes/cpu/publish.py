@@ -30,7 +30,7 @@ from sightline.weights.entry import Gate
 from sightline.weights.index import embedded_folder, forget, record
 
 SUMMARIES = {
-    "tiny": "our compact student, 3.7 M parameters: any photograph, offline",
+    "tiny": "our compact student, 4.0 M parameters: any photograph, offline",
     "small": "our ViT-S, the teacher of the CPU recipe: sharper, slower",
     "tiny-metric": "our compact network in metres, indoors up to 10 m",
 }

@@ -16,6 +16,8 @@ from sightline.types import DepthMap, FloatArray, Kind
 #: From far to near.
 SHADES = " .:-=+*#%@"
 
+_Font = ImageFont.ImageFont | ImageFont.FreeTypeFont
+
 _WIDE, _HIGH = 40, 18
 _GREEN, _AMBER = (60, 200, 90), (240, 160, 30)
 
@@ -100,21 +102,21 @@ def picture_of(reply: Reply, pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
     height = max(160, min(640, pixels.shape[0]))
     width = max(1, round(pixels.shape[1] * height / pixels.shape[0]))
     sheet = Image.fromarray(pixels).resize((width, height), Image.Resampling.LANCZOS)
-    draw = ImageDraw.Draw(sheet)
     font = ImageFont.load_default(max(12, height // 24))
     answer = reply.answer
-    x, y = width / SIDE, height / SIDE
     if isinstance(answer, CountAnswer):
+        draw = ImageDraw.Draw(sheet)
+        x, y = width / SIDE, height / SIDE
         for number, (a, b, c, d) in enumerate(answer.boxes or (), 1):
             draw.rectangle((a * x, b * y, (c + 1) * x, (d + 1) * y), outline=_GREEN, width=2)
             draw.text((a * x + 4, b * y + 2), str(number), _GREEN, font)
         return np.array(sheet)
-    _draw_points(draw, answer, reply.final, (x, y), font)
+    _draw_points(sheet, answer, reply.final, font)
     if answer.decoded is None:
         return np.array(sheet)
     coloured = colorize(DepthMap(answer.decoded, Kind.RELATIVE_DISPARITY), palette="inferno")
     beside = Image.fromarray(coloured).resize((width, height), Image.Resampling.BILINEAR)
-    _draw_points(ImageDraw.Draw(beside), answer, reply.final, (x, y), font)
+    _draw_points(beside, answer, reply.final, font)
     both = Image.new("RGB", (2 * width + 8, height), (255, 255, 255))
     both.paste(sheet, (0, 0))
     both.paste(beside, (width + 8, 0))
@@ -122,19 +124,21 @@ def picture_of(reply: Reply, pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def _draw_points(
-    draw: ImageDraw.ImageDraw,
-    answer: DepthAnswer,
-    final: str | int | None,
-    scale: tuple[float, float],
-    font: ImageFont.ImageFont | ImageFont.FreeTypeFont,
+    sheet: Image.Image, answer: DepthAnswer, final: str | int | None, font: _Font
 ) -> None:
+    """Draw rings and letters, the nearest in green; labels stay inside the picture."""
+    draw = ImageDraw.Draw(sheet)
+    radius = max(5, sheet.height // 50)
     for letter, (a, b) in answer.places.items():
-        x, y = a * scale[0], b * scale[1]
+        x, y = a * sheet.width / SIDE, b * sheet.height / SIDE
         colour = _GREEN if letter == final else _AMBER
-        draw.ellipse((x - 6, y - 6, x + 6, y + 6), outline=(0, 0, 0), width=4)
-        draw.ellipse((x - 5, y - 5, x + 5, y + 5), outline=colour, width=2)
+        for size, shade, width in ((radius + 1, (0, 0, 0), 4), (radius, colour, 2)):
+            draw.ellipse((x - size, y - size, x + size, y + size), outline=shade, width=width)
         value = answer.values.get(letter)
         label = letter if value is None else f"{letter} {value:.2f}"
-        left, top, right, bottom = draw.textbbox((x + 9, y - 9), label, font)
-        draw.rectangle((left - 2, top - 2, right + 2, bottom + 2), fill=(0, 0, 0))
-        draw.text((x + 9, y - 9), label, colour, font)
+        left, top, right, bottom = draw.textbbox((0, 0), label, font)
+        wide = x + radius + 8 + right - left > sheet.width
+        place = x - radius - 6 - (right - left) if wide else x + radius + 4
+        line = min(max(0.0, y - (bottom + top) / 2), sheet.height - bottom - 3)
+        draw.rectangle((place - 2, line + top - 2, place + right + 2, line + bottom + 2), (0, 0, 0))
+        draw.text((place, line), label, colour, font)

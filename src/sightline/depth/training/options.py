@@ -19,7 +19,7 @@ class TrainOptions:
     """What every stage has in common.
 
     Attributes:
-        network: `compact` is the student of 3.7 M parameters; the others are Depth Anything V2's.
+        network: `compact` is the student of 4.0 M parameters; the others are Depth Anything V2's.
         start: what the network starts from: a name of the registry (`dinov2-s`, `efficientnet-lite0`),
             a weight file, or `nothing`.
         steps: steps in all; each is one batch.
