@@ -372,8 +372,8 @@ def outside(model):
         (set_note(SPEC_KEY, ModelSpec("vits").to_json()), "is no part of a vits network"),
         (set_tensor(raw_data=b"123"), "last.weight is cut short"),
         (set_tensor(raw_data=b"1234"), "1 numbers for last.weight, not 144"),
-        (set_tensor(data_type=TensorProto.INT64), "not stored in it as float32 or float16"),
-        (outside, "not stored in it as float32 or float16"),
+        (set_tensor(data_type=TensorProto.INT64), "not stored in it as float32, float16 or int8"),
+        (outside, "not stored in it as float32, float16 or int8"),
     ],
 )
 def test_what_does_not_fit_together_is_named(edited, change, words):

@@ -245,7 +245,7 @@ def _numbers(name: str, stored: Mapping[str, Any], path: str | Path) -> NDArray[
     known = {TensorProto.FLOAT: "<f4", TensorProto.FLOAT16: "<f2", TensorProto.INT8: "i1"}
     dtype = known.get(tensor.data_type)
     if dtype is None or tensor.data_location == TensorProto.EXTERNAL:
-        raise _damaged(f"the tensor {name} is not stored in it as numbers that we write", path)
+        raise _damaged(f"the tensor {name} is not stored in it as float32, float16 or int8", path)
     if len(tensor.raw_data) % np.dtype(dtype).itemsize:
         raise _damaged(f"the tensor {name} is cut short", path)
     values = np.frombuffer(tensor.raw_data, dtype).astype(np.float32)
