@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sightline.errors import InputError
+from sightline.running.checks import at_least_one, not_negative, shares
 
 Network = Literal["compact", "vits", "vitb", "vitl", "vitg"]
 
@@ -75,18 +76,10 @@ class TrainOptions:
     bfloat16: Literal["auto", "on", "off"] = "auto"
 
     def __post_init__(self) -> None:
-        for name in ("steps", "short_side", "save_every", "validate_every"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
-        for name in ("trim", "decay", "average", "cutmix"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise InputError(f"{name} must be from 0 to 1, got {getattr(self, name)}")
-        weights = ("gradient_weight", "feature_weight", "anchor_weight", "guide_weight")
-        for name in ("encoder_rate", "rate", *weights):
-            if not 0 <= getattr(self, name) < float("inf"):
-                raise InputError(f"{name} must be a number from 0 up, got {getattr(self, name)}")
-        if self.seed < 0:
-            raise InputError(f"seed must not be negative, got {self.seed}")
+        at_least_one(self, "steps", "short_side", "save_every", "validate_every")
+        shares(self, "trim", "decay", "average", "cutmix")
+        not_negative(self, "encoder_rate", "rate", "gradient_weight", "feature_weight")
+        not_negative(self, "anchor_weight", "guide_weight", "seed")
         if self.guide is not None and self.network != "compact":
             raise InputError(f"a guide is for the compact network, not for {self.network}")
 

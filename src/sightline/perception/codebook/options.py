@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sightline.errors import InputError
+from sightline.running.checks import at_least_one, not_negative, shares
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +36,6 @@ class CodebookOptions:
     threads: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("steps", "every", "save_every", "validate_every"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
-        for name in ("fall", "smallest_crop"):
-            if not 0 < getattr(self, name) <= 1:
-                raise InputError(f"{name} must be above 0, at most 1, got {getattr(self, name)}")
-        for name in ("rate", "commitment"):
-            if not 0 <= getattr(self, name) < float("inf"):
-                raise InputError(f"{name} must be a number from 0 up, got {getattr(self, name)}")
-        if self.seed < 0:
-            raise InputError(f"seed must not be negative, got {self.seed}")
+        at_least_one(self, "steps", "every", "save_every", "validate_every")
+        shares(self, "fall", "smallest_crop", zero=False)
+        not_negative(self, "rate", "commitment", "seed")

@@ -8,9 +8,10 @@ it listed say how many there are.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import torch
@@ -26,12 +27,40 @@ from sightline.perception.questions import counting, depth
 from sightline.perception.vocabulary import Box, boxes_from_text
 from sightline.types import FloatArray
 
+T = TypeVar("T")
+
 #: Tokens of an answer, at most: a chain about five points and its map takes some 250.
 MOST_TOKENS = 400
 
 
+class Checked(ABC, Generic[T]):
+    """An answer in words, and what the perception behind it says."""
+
+    __slots__ = ()
+
+    said: T | None
+
+    @property
+    @abstractmethod
+    def perceived(self) -> T | None:
+        """What the model's own perception says; None where it says nothing."""
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether words and perception agree; None where either says nothing."""
+        if self.said is None or self.perceived is None:
+            return None
+        return self.said == self.perceived
+
+    def final(self, *, verify: bool = True) -> T | None:
+        """Return the answer to give: by perception where that says one, else by the words."""
+        if verify and self.perceived is not None:
+            return self.perceived
+        return self.said
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class DepthAnswer:
+class DepthAnswer(Checked[str]):
     """What a speaker said about points, and what its own map says.
 
     Attributes:
@@ -60,22 +89,9 @@ class DepthAnswer:
         winners = [letter for letter, value in self.values.items() if value == best]
         return winners[0] if len(winners) == 1 else None
 
-    @property
-    def agrees(self) -> bool | None:
-        """Whether words and map agree; None where either says nothing."""
-        if self.said is None or self.perceived is None:
-            return None
-        return self.said == self.perceived
-
-    def final(self, *, verify: bool = True) -> str | None:
-        """Return the letter to give: by the map where that says one, else by the words."""
-        if verify and self.perceived is not None:
-            return self.perceived
-        return self.said
-
 
 @dataclass(frozen=True, slots=True)
-class CountAnswer:
+class CountAnswer(Checked[int]):
     """What a speaker said about a number, and what its own boxes say.
 
     Attributes:
@@ -93,19 +109,6 @@ class CountAnswer:
     def perceived(self) -> int | None:
         """How many boxes it listed."""
         return None if self.boxes is None else len(self.boxes)
-
-    @property
-    def agrees(self) -> bool | None:
-        """Whether words and boxes agree; None where either says nothing."""
-        if self.said is None or self.perceived is None:
-            return None
-        return self.said == self.perceived
-
-    def final(self, *, verify: bool = True) -> int | None:
-        """Return the number to give: by the boxes where there are any, else by the words."""
-        if verify and self.perceived is not None:
-            return self.perceived
-        return self.said
 
 
 def speak(

@@ -28,6 +28,7 @@ from sightline.perception.codebook.network import LENGTH, DepthCodebook
 from sightline.perception.model.loading import Speaker
 from sightline.perception.model.speech import NOT_LEARNT, Lesson, make_lesson
 from sightline.perception.questions.records import Record
+from sightline.running.checks import at_least_one, not_negative, shares
 from sightline.running.folder import (
     checkpoint_path,
     claim_run,
@@ -85,14 +86,10 @@ class SpeakerOptions:
     threads: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("batch", "longest", "save_every"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
-        for name in ("rate", "projector_rate", "weight_decay", "clip", "reconstruction"):
-            if not 0 <= getattr(self, name) < math.inf:
-                raise InputError(f"{name} must be a number from 0 up, got {getattr(self, name)}")
-        if not 0 <= self.warmup <= 1:
-            raise InputError(f"warmup lies in 0 to 1, got {self.warmup:g}")
+        at_least_one(self, "batch", "longest", "save_every")
+        not_negative(self, "rate", "projector_rate", "weight_decay", "clip", "reconstruction")
+        not_negative(self, "seed")
+        shares(self, "warmup")
 
 
 class SpeakerLearner(nn.Module):

@@ -1,0 +1,30 @@
+"""Checks of what a run is asked for: one line says which number is wrong."""
+
+from __future__ import annotations
+
+import math
+
+from sightline.errors import InputError
+
+
+def at_least_one(options: object, *names: str) -> None:
+    """Refuse fields below 1."""
+    for name in names:
+        if getattr(options, name) < 1:
+            raise InputError(f"{name} must be at least 1, got {getattr(options, name)}")
+
+
+def not_negative(options: object, *names: str) -> None:
+    """Refuse fields that are negative, infinite or not a number."""
+    for name in names:
+        if not 0 <= getattr(options, name) < math.inf:
+            raise InputError(f"{name} must be a number from 0 up, got {getattr(options, name)}")
+
+
+def shares(options: object, *names: str, zero: bool = True) -> None:
+    """Refuse fields outside 0 to 1; with `zero` off, 0 itself too."""
+    for name in names:
+        value = getattr(options, name)
+        if not (0 <= value <= 1 and (zero or value > 0)):
+            least = "from 0" if zero else "above 0, up"
+            raise InputError(f"{name} must be {least} to 1, got {value}")
