@@ -37,6 +37,7 @@ COMMANDS = (
     ("physics", "sightline.cli.physics:app", "Videos of worlds with known laws, and their score."),
     ("ask", "sightline.cli.ask:ask", "Ask a model about a picture, its steps shown."),
     ("quiz", "sightline.cli.quiz:quiz", "Score a model that answers questions about pictures."),
+    ("questions", "sightline.cli.questions:app", "Make questions about pictures, and answers."),
     ("tokens", "sightline.cli.tokens:app", "Depth maps as tokens of a language model."),
     ("label", "sightline.cli.label:label", "Label pictures with a teacher, for a student."),
     ("train", "sightline.cli.train:app", "Train a teacher, a student or a metric model."),

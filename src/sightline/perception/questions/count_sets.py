@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -114,7 +114,7 @@ def ask_counts(
         things = one.things
         if rng.random() < none_share:
             hidden = {*things.boxes, *things.partial}
-            things = Things(things.width, things.height, {}, hidden)
+            things = replace(things, boxes={}, partial=hidden)
         chosen = kind_to_ask(things, kinds, rng)
         if chosen is None or asked[chosen[1]] >= most_of_a_count:
             continue

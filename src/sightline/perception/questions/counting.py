@@ -47,12 +47,14 @@ class Things:
         height: of it.
         boxes: left, top, right and bottom of all things, by the name of their kind.
         partial: kinds that are not annotated exhaustively.
+        absent: kinds that were looked for in vain; None where all that are not listed were.
     """
 
     width: int
     height: int
     boxes: Mapping[str, Sequence[tuple[float, float, float, float]]]
     partial: Collection[str] = ()
+    absent: Collection[str] | None = None
 
 
 def kind_to_ask(
@@ -75,7 +77,8 @@ def kind_to_ask(
         kind = str(rng.choice([kind for kind, count in usable.items() if count == most]))
         return kind, most
     there = {*things.boxes, *things.partial}
-    others = [kind for kind in absent if kind not in there]
+    looked_for = absent if things.absent is None else [k for k in absent if k in things.absent]
+    others = [kind for kind in looked_for if kind not in there]
     return (str(rng.choice(others)), 0) if others else None
 
 
