@@ -39,7 +39,8 @@ from sightline.perception.model.compact import (
 from sightline.perception.model.compact_files import write_compact
 from sightline.perception.model.lessons import Looks, RecordedSamples, by_curriculum, look_ahead
 from sightline.perception.model.loading import Speaker
-from sightline.perception.model.training import SpeakerOptions, train_speaker
+from sightline.perception.model.options import SpeakerOptions
+from sightline.perception.model.training import train_speaker
 from sightline.perception.questions.count_sets import Counted, things_of_scene, write_count_sets
 from sightline.perception.questions.records import Record, read_llava
 from sightline.perception.questions.sets import Seen, seen_of_pair, write_depth_sets

@@ -12,8 +12,9 @@ from sightline.files.pictures import read_picture
 from sightline.perception.codebook.files import write_codebook
 from sightline.perception.codebook.network import DepthCodebook
 from sightline.perception.codebook.tokenizer import DepthTokenizer
-from sightline.perception.model.adapting import AdaptOptions, adapt
+from sightline.perception.model.adapting import adapt
 from sightline.perception.model.loading import load_speaker, save_speaker
+from sightline.perception.model.options import AdaptOptions
 
 
 @pytest.fixture(scope="module")

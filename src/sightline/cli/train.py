@@ -1,15 +1,16 @@
-"""`sightline train teacher|student|metric|mean|shards`: the stages of the recipe, each one command."""
+"""`sightline train teacher|student|metric|speaker|mean|shards`: each stage is one command."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, Parameter
 
 from sightline.depth.training.options import MetricOptions, StudentOptions, TrainOptions
 from sightline.errors import InputError
+from sightline.perception.model.options import AdaptOptions, SpeakerOptions
 
 if TYPE_CHECKING:
     from sightline.depth.training.stages import Score
@@ -103,6 +104,55 @@ def metric(
 
     sources = open_sources(data, options.short_side, metric=True, notify=_tell)
     _run("metric", sources, out, options, validate, {"data": data})
+
+
+@app.command
+def speaker(
+    *,
+    model: str,
+    questions: Annotated[list[Path], Parameter(negative=())],
+    out: Path,
+    codebook: str = "codebook",
+    size: int = 20_000,
+    epochs: int = 10,
+    adapt: Annotated[AdaptOptions, Parameter(name="*")] = AdaptOptions(),  # noqa: B008 - frozen
+    options: Annotated[SpeakerOptions, Parameter(name="*")] = SpeakerOptions(),  # noqa: B008
+    dtype: Literal["float32", "bfloat16"] = "float32",
+    device: str | None = None,
+) -> None:
+    """Teach a LLaVA-type model perception tokens by LoRA, perceiving first, then reasoning by it.
+
+    Stop it at any time; the same command goes on where it stopped. For several processes:
+    `torchrun --nproc-per-node N -m sightline train speaker ...`. Defaults are AURORA's.
+
+    Args:
+        model: folder or hub name of the model to start from.
+        questions: folder that `sightline questions` wrote; several times for several.
+        out: folder of the run: checkpoint, log, and at the end `adapter`, which `sightline ask` takes.
+        codebook: that wrote the questions' depth tokens.
+        size: samples of an epoch.
+        epochs: over which the share of perception alone falls from all to a tenth.
+        adapt: what of the model learns.
+        options: how it is trained.
+        dtype: of the frozen weights.
+        device: cpu, cuda, cuda:1 or mps; default: the best here.
+    """
+    from sightline.perception.model.recipe import train_adapter
+
+    train_adapter(
+        model,
+        questions,
+        out,
+        codebook=codebook,
+        size=size,
+        epochs=epochs,
+        adapt_options=adapt,
+        options=options,
+        dtype=dtype,
+        device=device,
+        report=_tell,
+    )
+    print(out / "adapter")
 
 
 @app.command

@@ -8,8 +8,9 @@ import pytest
 import torch
 
 from sightline.errors import InputError
-from sightline.perception.model.adapting import AdaptOptions, adapt
+from sightline.perception.model.adapting import adapt
 from sightline.perception.model.loading import load_speaker, save_speaker
+from sightline.perception.model.options import AdaptOptions
 from sightline.perception.model.speech import make_lesson
 
 CODEBOOK = "ab" * 32

@@ -20,7 +20,8 @@ from sightline.perception.model.compact import (
 )
 from sightline.perception.model.compact_files import read_compact, write_compact
 from sightline.perception.model.loading import load_speaker
-from sightline.perception.model.training import SpeakerOptions, train_speaker
+from sightline.perception.model.options import SpeakerOptions
+from sightline.perception.model.training import train_speaker
 from sightline.perception.questions import depth
 from sightline.weights.store import resolve
 

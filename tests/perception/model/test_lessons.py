@@ -8,7 +8,8 @@ from PIL import Image
 from sightline.errors import InputError
 from sightline.perception.model.compact import CompactOptions, build_compact, train_tokenizer
 from sightline.perception.model.lessons import Looks, RecordedSamples, by_curriculum, look_ahead
-from sightline.perception.model.training import SpeakerOptions, train_speaker
+from sightline.perception.model.options import SpeakerOptions
+from sightline.perception.model.training import train_speaker
 from sightline.perception.questions.records import Record
 
 

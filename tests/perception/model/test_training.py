@@ -12,15 +12,11 @@ import torch
 
 from sightline.errors import InputError
 from sightline.perception.codebook.network import CODES, LENGTH, DepthCodebook
-from sightline.perception.model.adapting import AdaptOptions, adapt
+from sightline.perception.model.adapting import adapt
 from sightline.perception.model.loading import load_speaker
+from sightline.perception.model.options import AdaptOptions, SpeakerOptions
 from sightline.perception.model.speech import NOT_LEARNT, make_lesson
-from sightline.perception.model.training import (
-    SpeakerLearner,
-    SpeakerOptions,
-    rate_at,
-    train_speaker,
-)
+from sightline.perception.model.training import SpeakerLearner, rate_at, train_speaker
 
 from .helpers import Few
 
@@ -158,9 +154,10 @@ import torch
 sys.path.insert(0, {tests!r})
 from helpers import Few
 from sightline.depth.training.processes import team
-from sightline.perception.model.adapting import AdaptOptions, adapt
+from sightline.perception.model.adapting import adapt
 from sightline.perception.model.loading import load_speaker
-from sightline.perception.model.training import SpeakerOptions, train_speaker
+from sightline.perception.model.options import AdaptOptions, SpeakerOptions
+from sightline.perception.model.training import train_speaker
 torch.set_num_threads(1)
 torch.manual_seed(3)
 speaker = adapt(load_speaker({hub!r}), AdaptOptions(4, 8, 0.0), "ab" * 32)

@@ -7,45 +7,18 @@ meaning, and the adapter is a hundredth of the size.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 from sightline.errors import InputError
 from sightline.perception.model.loading import Speaker, with_tokens
+from sightline.perception.model.options import AdaptOptions
 from sightline.perception.vocabulary import extend
 
 #: Linear layers of the language model, as transformers names them.
 _LINEAR = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 _LANGUAGE = rf".*language_model.*\.({'|'.join(_LINEAR)})"
 _PROJECTOR = "multi_modal_projector"
-
-
-@dataclass(frozen=True, slots=True)
-class AdaptOptions:
-    """What of a model learns.
-
-    Attributes:
-        rank: of LoRA.
-        alpha: of LoRA.
-        dropout: of LoRA.
-        tokens: `rows`: only those of the new tokens; `whole`: the whole embedding and output, as the
-            paper does.
-        depth: give it depth tokens.
-        pixels: give it pixel tokens.
-    """
-
-    rank: int = 128
-    alpha: int = 256
-    dropout: float = 0.05
-    tokens: Literal["rows", "whole"] = "rows"
-    depth: bool = True
-    pixels: bool = False
-
-    def __post_init__(self) -> None:
-        if self.rank < 1 or self.alpha < 1:
-            raise InputError(f"rank and alpha are at least 1, got {self.rank} and {self.alpha}")
-        if not 0 <= self.dropout < 1:
-            raise InputError(f"dropout lies in 0 to 1, got {self.dropout}")
 
 
 def adapt(speaker: Speaker, options: AdaptOptions, codebook: str | None) -> Speaker:

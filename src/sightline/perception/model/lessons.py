@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -22,6 +22,8 @@ from sightline.files.reading import read_bytes
 from sightline.perception.model.loading import Speaker
 from sightline.perception.questions.curriculum import Curriculum, in_order
 from sightline.perception.questions.records import Record
+
+T = TypeVar("T")
 
 
 class RecordedSamples:
@@ -50,13 +52,13 @@ class RecordedSamples:
 
 
 def by_curriculum(
-    atomic: Sequence[Record],
-    reasoning: Sequence[Record],
+    atomic: Sequence[T],
+    reasoning: Sequence[T],
     size: int,
     epochs: int = 10,
     seed: int = 0,
-) -> list[Record]:
-    """Put records into the paper's order; `size` is that of an epoch."""
+) -> list[T]:
+    """Put samples into the paper's order; `size` is that of an epoch."""
     plan = Curriculum(len(atomic), len(reasoning), size, epochs)
     chosen = in_order(plan, seed)
     return [atomic[number] if first else reasoning[number] for first, number in chosen]

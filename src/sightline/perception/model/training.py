@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -26,9 +26,9 @@ from sightline.depth.training.processes import Team
 from sightline.errors import InputError, SightlineError
 from sightline.perception.codebook.network import LENGTH, DepthCodebook
 from sightline.perception.model.loading import Speaker
+from sightline.perception.model.options import SpeakerOptions
 from sightline.perception.model.speech import NOT_LEARNT, Lesson, make_lesson
 from sightline.perception.questions.records import Record
-from sightline.running.checks import at_least_one, not_negative, shares
 from sightline.running.folder import (
     checkpoint_path,
     claim_run,
@@ -41,55 +41,18 @@ from sightline.running.stop import progress_line, stop_between_steps, stopped
 
 _PROJECTOR = "multi_modal_projector"
 
+#: (H, W, 3) uint8; or (T, D) floats, what a tower that does not learn gave for the picture.
+Picture = NDArray[Any]
+
 
 class Samples(Protocol):
     """Samples in the order in which they are learnt."""
 
     def __len__(self) -> int: ...
 
-    def sample(self, position: int) -> tuple[Record, NDArray[Any]]:
-        """Return a question with its answer, and its picture.
-
-        A picture is (H, W, 3) uint8; or (T, D) floats, what a tower that does not learn gave for it.
-        """
+    def sample(self, position: int) -> tuple[Record, Picture]:
+        """Return a question with its answer, and its picture."""
         ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpeakerOptions:
-    """How a speaker is trained; defaults are the paper's.
-
-    Attributes:
-        batch: samples of a step, over all processes.
-        rate: peak learning rate.
-        projector_rate: of the projector between eye and language.
-        warmup: share of the steps over which rates rise.
-        weight_decay: AdamW's.
-        clip: largest norm of the gradient.
-        longest: tokens of a conversation, at most.
-        reconstruction: weight of the decoded map's mean square error; 0 for none.
-        save_every: steps between checkpoints.
-        seed: of dropout.
-        threads: of the processor; None for torch's choice.
-    """
-
-    batch: int = 16
-    rate: float = 2e-4
-    projector_rate: float = 2e-5
-    warmup: float = 0.03
-    weight_decay: float = 0.0
-    clip: float = 1.0
-    longest: int = 2048
-    reconstruction: float = 0.0
-    save_every: int = 100
-    seed: int = 0
-    threads: int | None = None
-
-    def __post_init__(self) -> None:
-        at_least_one(self, "batch", "longest", "save_every")
-        not_negative(self, "rate", "projector_rate", "weight_decay", "clip", "reconstruction")
-        not_negative(self, "seed")
-        shares(self, "warmup")
 
 
 class SpeakerLearner(nn.Module):
@@ -268,7 +231,7 @@ def _batch(
     return there, pixels.to(team.device, next(speaker.model.parameters()).dtype)
 
 
-def _shown(speaker: Speaker, pictures: Sequence[NDArray[Any]]) -> Tensor:
+def _shown(speaker: Speaker, pictures: Sequence[Picture]) -> Tensor:
     """Turn pictures into the tower's input; what it gave before stays as it is."""
     if pictures[0].ndim == 3:
         return speaker.eye.look(pictures)

@@ -1,0 +1,76 @@
+"""What can be set when a speaker is adapted and trained: each field a flag of `train speaker`.
+
+Kept free of heavy imports, because the help is generated from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sightline.errors import InputError
+from sightline.running.checks import at_least_one, not_negative, shares
+
+
+@dataclass(frozen=True, slots=True)
+class AdaptOptions:
+    """What of a model learns.
+
+    Attributes:
+        rank: of LoRA.
+        alpha: of LoRA.
+        dropout: of LoRA.
+        tokens: `rows`: only those of the new tokens; `whole`: the whole embedding and output, as the
+            paper does.
+        depth: give it depth tokens.
+        pixels: give it pixel tokens.
+    """
+
+    rank: int = 128
+    alpha: int = 256
+    dropout: float = 0.05
+    tokens: Literal["rows", "whole"] = "rows"
+    depth: bool = True
+    pixels: bool = False
+
+    def __post_init__(self) -> None:
+        at_least_one(self, "rank", "alpha")
+        if not 0 <= self.dropout < 1:
+            raise InputError(f"dropout lies in 0 to 1, got {self.dropout}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeakerOptions:
+    """How a speaker is trained; defaults are the paper's.
+
+    Attributes:
+        batch: samples of a step, over all processes.
+        rate: peak learning rate.
+        projector_rate: of the projector between eye and language.
+        warmup: share of the steps over which rates rise.
+        weight_decay: AdamW's.
+        clip: largest norm of the gradient.
+        longest: tokens of a conversation, at most.
+        reconstruction: weight of the decoded map's mean square error; 0 for none.
+        save_every: steps between checkpoints.
+        seed: of dropout.
+        threads: of the processor; None for torch's choice.
+    """
+
+    batch: int = 16
+    rate: float = 2e-4
+    projector_rate: float = 2e-5
+    warmup: float = 0.03
+    weight_decay: float = 0.0
+    clip: float = 1.0
+    longest: int = 2048
+    reconstruction: float = 0.0
+    save_every: int = 100
+    seed: int = 0
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        at_least_one(self, "batch", "longest", "save_every")
+        not_negative(self, "rate", "projector_rate", "weight_decay", "clip", "reconstruction")
+        not_negative(self, "seed")
+        shares(self, "warmup")

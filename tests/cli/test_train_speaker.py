@@ -1,0 +1,77 @@
+"""AURORA's recipe from the command line, with a LLaVA of a few thousand weights."""
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from sightline.cli import main
+from sightline.perception.codebook.files import write_codebook
+from sightline.perception.codebook.network import DepthCodebook
+from sightline.perception.codebook.tokenizer import DepthTokenizer
+from sightline.perception.model.loading import load_speaker
+from sightline.perception.questions.sets import see, write_depth_sets
+from sightline.types import DepthMap, Kind
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A codebook and a set of questions."""
+    folder = tmp_path_factory.mktemp("made")
+    torch.manual_seed(0)
+    write_codebook(DepthCodebook().eval(), folder / "codebook.onnx")
+    slope = np.linspace(1, 2, 60, dtype=np.float32)[None].repeat(40, 0)
+    seen = [
+        see(f"p{k}", np.full((40, 60, 3), k, np.uint8), DepthMap(slope, Kind.RELATIVE_DISPARITY))
+        for k in range(4)
+    ]
+    tokenizer = DepthTokenizer(folder / "codebook.onnx")
+    write_depth_sets(seen, folder / "set", tokenizer.to_text, asked_share=1.0)
+    return folder
+
+
+def words(hub_folder, made, out, *more):
+    return [
+        *("train", "speaker", "--model", str(hub_folder), "--questions", str(made / "set")),
+        *("--codebook", str(made / "codebook.onnx"), "--out", str(out), "--rank", "2"),
+        *("--alpha", "4", "--batch", "2", "--size", "4", "--epochs", "2", *more),
+    ]
+
+
+def test_an_adapter_that_can_be_asked(hub_folder, made, tmp_path, capsys):
+    code = main(words(hub_folder, made, tmp_path / "run", "--reconstruction", "1"))
+    captured = capsys.readouterr()
+    assert code == 0, captured.err
+    adapter = tmp_path / "run" / "adapter"
+    assert captured.out.strip() == str(adapter)
+    speaker = load_speaker(adapter)
+    speaker.check_codebook(DepthTokenizer(made / "codebook.onnx").sha256)
+    Image.fromarray(np.zeros((30, 40, 3), np.uint8)).save(tmp_path / "photo.png")
+    code = main(
+        [
+            *(
+                "ask",
+                str(tmp_path / "photo.png"),
+                "which is nearest?",
+                "--points",
+                "A=1,1",
+                "B=9,9",
+            ),
+            *("--model", str(adapter), "--codebook", str(made / "codebook.onnx")),
+        ]
+    )
+    assert code == 0
+    assert capsys.readouterr().out.splitlines()[-1].startswith(("Answer: ", "No answer"))
+
+
+def test_mistakes_are_told(hub_folder, made, tmp_path, capsys):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    given = words(hub_folder, made, tmp_path / "run")
+    given[given.index(str(made / "set"))] = str(empty)
+    assert main(given) == 2
+    assert "no questions of perception alone" in capsys.readouterr().err
+    given = words(hub_folder, made, tmp_path / "run")
+    given[given.index("--batch") + 1] = "99"
+    assert main(given) == 2
+    assert "do not fill a batch" in capsys.readouterr().err
