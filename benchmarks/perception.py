@@ -25,8 +25,6 @@ from pathlib import Path
 import numpy as np
 
 from sightline.depth.estimator import DepthEstimator, load
-from sightline.depth.training.items import is_held_out
-from sightline.files.pictures import PICTURE_SUFFIXES, read_picture
 from sightline.files.rgbd import list_rgbd, read_sample
 from sightline.perception.codebook.score import COUNTS, CodebookScore, Share, score_codebook
 from sightline.perception.codebook.tokenizer import DepthTokenizer
@@ -35,7 +33,7 @@ from sightline.perception.questions import counting, depth
 from sightline.perception.questions.count_sets import Counted, ask_counts, things_of
 from sightline.perception.questions.markers import HARD
 from sightline.perception.questions.plurals import plural
-from sightline.perception.questions.sets import Asked, Seen, ask_points, see
+from sightline.perception.questions.sets import Asked, Seen, ask_points, held_out, see
 from sightline.perception.quiz.items import LETTERS, QuizItem
 from sightline.perception.quiz.scoring import QuizScore, judge_depth_model, judge_speaker
 from sightline.scenes.instances import find_instances
@@ -46,14 +44,6 @@ from sightline.types import DepthMap, Kind
 SEED = 7001
 #: AURORA's codebook on its own pictures, 2 to 5 points, in per cent.
 PAPER = (96.7, 94.3, 95.2, 96.7)
-
-
-def held_out(photos: Path, estimator: DepthEstimator) -> Iterator[Seen]:
-    """Photographs that no training has seen, with the depth model's own maps."""
-    paths = sorted(p for p in photos.rglob("*") if p.suffix.lower() in PICTURE_SUFFIXES)
-    for number, path in enumerate(p for p in paths if is_held_out(p.name)):
-        picture = read_picture(path)
-        yield see(f"photo{number:03d}", picture.pixels, estimator.infer(picture))
 
 
 def measured(folder: Path) -> Iterator[Seen]:

@@ -26,9 +26,12 @@ from pathlib import Path
 
 import torch
 
+from sightline.depth.estimator import load
 from sightline.depth.training.items import photo_items, read_pair, rgbd_items
 from sightline.errors import InputError
 from sightline.files.pictures import read_picture
+from sightline.perception.codebook.files import read_codebook, write_codebook
+from sightline.perception.codebook.score import COUNTS, score_codebook
 from sightline.perception.codebook.tokenizer import DepthTokenizer
 from sightline.perception.model.compact import (
     CompactOptions,
@@ -43,7 +46,9 @@ from sightline.perception.model.options import SpeakerOptions
 from sightline.perception.model.training import train_speaker
 from sightline.perception.questions.count_sets import Counted, things_of_scene, write_count_sets
 from sightline.perception.questions.records import Record, read_llava
-from sightline.perception.questions.sets import Seen, seen_of_pair, write_depth_sets
+from sightline.perception.questions.sets import Seen, held_out, seen_of_pair, write_depth_sets
+from sightline.running.log import Log
+from sightline.weights.index import embedded_folder, record
 
 #: Scenes that are asked about points, and about how many; of the rest the depth map is written.
 DEPTH_SCENES, COUNT_SCENES = 3000, 4000
@@ -163,6 +168,29 @@ def _has_bfloat16() -> bool:
     return bool(torch.cpu._is_avx512_bf16_supported())
 
 
+def publish(data: Path, work: Path) -> None:
+    """Enter the codebook among the embedded models, with what it scores in its history."""
+    run = work / "codebook"
+    network = read_codebook(run / "codebook.onnx")
+    path = embedded_folder() / "codebook.onnx"
+    write_codebook(network, path)
+    tokenizer = DepthTokenizer(path, threads=1)
+    seen = list(held_out(data / "photos", load("small")))
+    found = score_codebook(tokenizer.encode, tokenizer.decode, seen)
+    order = "/".join(f"{100 * found.order[count].value:.1f}" for count in COUNTS)
+    record(
+        "codebook",
+        path.name,
+        None,
+        purpose="tokens",
+        summary="depth maps as 100 tokens out of 128, after AURORA",
+        trained_on="depth of photographs by small, rendered scenes",
+        note=f"{Log(run / 'log.jsonl').rows()[-1]['step']} steps; photographs kept out of training: order "
+        f"of 2/3/4/5 points {order} %, error {100 * found.error:.1f} %, "
+        f"{100 * found.alive:.0f} % of the codes in use",
+    )
+
+
 STAGES = {f.__name__: f for f in (codebook, questions, looks, chain, direct)}
 
 
@@ -172,8 +200,12 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder with photos")
     parser.add_argument("--work", type=Path, required=True, help="folder of `python recipes/cpu`")
     parser.add_argument("--only", nargs="+", choices=sorted(STAGES), help="stages to run")
+    parser.add_argument("--publish", action="store_true", help="put the codebook into the package")
     options = parser.parse_args()
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    if options.publish:
+        publish(options.data, options.work)
+        return
     for name, stage in STAGES.items():
         if not options.only or name in options.only:
             print(f"\n{name}: {(stage.__doc__ or '').splitlines()[0]}", flush=True)

@@ -16,9 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from sightline.depth.estimator import DepthEstimator
+from sightline.depth.training.items import is_held_out
 from sightline.depth.training.pairs import Pair
 from sightline.errors import InputError
 from sightline.files.atomic import write_bytes, write_text
+from sightline.files.pictures import PICTURE_SUFFIXES, read_picture
 from sightline.perception.codebook.maps import bytes_of, to_bytes
 from sightline.perception.questions import depth
 from sightline.perception.questions.markers import (
@@ -70,6 +73,14 @@ def seen_of_pair(name: str, pair: Pair) -> Seen:
     values = to_bytes(pair.disparity.astype(np.float32), pair.known)
     known = squash(pair.known.astype(np.uint8)) > 0
     return Seen(name, squash(pair.pixels), squash(values), known)
+
+
+def held_out(photos: str | Path, estimator: DepthEstimator) -> Iterator[Seen]:
+    """Look at the photographs of a folder that no training has seen, by a depth model's own maps."""
+    paths = sorted(p for p in Path(photos).rglob("*") if p.suffix.lower() in PICTURE_SUFFIXES)
+    for number, path in enumerate(path for path in paths if is_held_out(path.name)):
+        picture = read_picture(path)
+        yield see(f"photo{number:03d}", picture.pixels, estimator.infer(picture))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
