@@ -185,8 +185,8 @@ def publish(data: Path, work: Path) -> None:
         purpose="tokens",
         summary="depth maps as 100 tokens out of 128, after AURORA",
         trained_on="depth of photographs by small, rendered scenes",
-        note=f"{Log(run / 'log.jsonl').rows()[-1]['step']} steps; photographs kept out of training: order "
-        f"of 2/3/4/5 points {order} %, error {100 * found.error:.1f} %, "
+        note=f"{Log(run / 'log.jsonl').rows()[-1]['step']} steps; photographs kept out of training: "
+        f"order of 2/3/4/5 points {order} %, error {100 * found.error:.1f} %, "
         f"{100 * found.alive:.0f} % of the codes in use",
     )
 
