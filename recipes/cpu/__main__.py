@@ -43,9 +43,10 @@ class Stage:
 def stages(data: Path, work: Path) -> list[Stage]:
     """List the commands of the real run.
 
-    Both networks learn twice, first from small pictures, then from larger ones: most of what there is
-    to learn can be seen at 192 px, at a third of the price. The teacher learns once more, from scenes
-    with people anywhere in them; the mean of both is better than either.
+    The teacher learns three times: from small pictures, from larger ones, and from scenes with people
+    anywhere in them; the mean of the last two is better than either. The student learns from its labels
+    at 192 px, where most of what there is to learn can be seen at a third of the price, and then from
+    its features too.
     """
     photos, outside = data / "photos", data / "photo_labels" / "tcmonodepth"
     measured, check = f"pairs:{data / 'rgbd_train'}", ("--validate", str(data / "rgbd"))
@@ -124,25 +125,19 @@ def stages(data: Path, work: Path) -> list[Stage]:
             ),
         ),
         Stage(
-            "student-large",
+            "student-guided",
             (
                 *(*student, "--start", str(work / "student" / "model.safetensors"), "--seed", "1"),
-                *("--steps", "400", "--short-side", "256", "--decay", "0.8", "--warmup", "20"),
-                *(
-                    "--encoder-rate",
-                    "1.5e-4",
-                    "--rate",
-                    "5e-4",
-                    "--out",
-                    str(work / "student-large"),
-                ),
+                *("--guide", str(work / "teacher.safetensors"), "--steps", "1300"),
+                *("--short-side", "192", "--encoder-rate", "3e-4", "--rate", "1e-3"),
+                *("--warmup", "40", "--decay", "0.6", "--out", str(work / "student-guided")),
             ),
         ),
         Stage(
             "metric",
             (
                 *("train", "metric", "--data", f"{measured}@16", "--threads", "2", *check),
-                *("--start", str(work / "student-large" / "model.safetensors")),
+                *("--start", str(work / "student-guided" / "model.safetensors")),
                 *("--out", str(work / "metric")),
             ),
         ),
