@@ -173,6 +173,8 @@ def smoke_stages(work: Path) -> list[Stage]:
             photos,
             "--labels",
             work / "labels",
+            "--guide",
+            work / "teacher" / "model.safetensors",
             "--out",
             work / "student",
         ),
