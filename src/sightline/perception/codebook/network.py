@@ -61,8 +61,8 @@ class Quantiser(nn.Module):
     """Codes that follow the mean of the vectors they stand for.
 
     Codes are not trained by gradients: each is the exponential mean of what it was chosen for (decay
-    0.99, counts smoothed by 1e-5). A code that nothing chooses any more is put where a vector of the
-    batch is, or it would be dead for ever.
+    0.99, counts smoothed by 1e-5). All begin where vectors of the first batch are; a code that nothing
+    chooses any more is put where one of the present batch is, or it would be dead for ever.
 
     Attributes:
         codes: (128, 512).
@@ -79,13 +79,19 @@ class Quantiser(nn.Module):
         self.decay, self.smoothing, self.alive = decay, smoothing, alive
         start = torch.randn(CODES, WIDTH)
         self.register_buffer("codes", start)
-        self.register_buffer("count", torch.ones(CODES))
+        self.register_buffer("count", torch.zeros(CODES))
         self.register_buffer("total", start.clone())
 
     def nearest(self, vectors: Tensor) -> Tensor:
         """(N, 512) → (N,) number of the nearest code."""
         squares = self.codes.square().sum(1)
         return (squares - 2 * vectors @ self.codes.T).argmin(1)
+
+    @torch.no_grad()
+    def begin(self, vectors: Tensor) -> None:
+        """Put all codes where vectors of the first batch are; later batches change nothing here."""
+        if not bool(self.count.any()):
+            self._place(vectors, torch.arange(CODES, device=vectors.device))
 
     @torch.no_grad()
     def learn(self, vectors: Tensor, chosen: Tensor) -> None:
@@ -103,8 +109,12 @@ class Quantiser(nn.Module):
         self.codes.copy_(self.total / smooth[:, None])
         dead = (self.count < self.alive).nonzero()[:, 0]
         if len(dead):
-            new = vectors[torch.randint(len(vectors), (len(dead),))]
-            self.codes[dead], self.total[dead], self.count[dead] = new, new, 1.0
+            self._place(vectors, dead)
+
+    def _place(self, vectors: Tensor, which: Tensor) -> None:
+        """Put codes where random vectors are."""
+        new = vectors[torch.randint(len(vectors), (len(which),))]
+        self.codes[which], self.total[which], self.count[which] = new, new, 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,6 +165,8 @@ class DepthCodebook(nn.Module):
         """Encode, choose, decode; gradients pass by the choice. In training, codes learn too."""
         vectors = self.encoder(depth).permute(0, 2, 3, 1)
         flat = vectors.flatten(0, 2)
+        if self.training:
+            self.quantiser.begin(flat.detach())
         chosen = self.quantiser.nearest(flat)
         if self.training:
             self.quantiser.learn(flat.detach(), chosen)
