@@ -8,12 +8,13 @@ from sightline.depth.checkpoints import write_checkpoint
 from sightline.depth.compact import CONTEXT_WIDTHS, CompactDepth, compact_spec
 from sightline.depth.network import build
 from sightline.depth.spec import ModelSpec
-from sightline.depth.training.guide import FeatureGuide, read_teacher
+from sightline.depth.training.guide import FeatureGuide
 from sightline.depth.training.learner import Learner, LossConfig
 from sightline.depth.training.loop import TrainConfig, Trainer, train
 from sightline.depth.training.options import StudentOptions, TrainOptions
 from sightline.depth.training.stages import run_stage
 from sightline.depth.training.stream import make_batch
+from sightline.depth.vit_models import read_vit
 from sightline.errors import InputError
 
 from .helpers import small_stream, two_sources
@@ -135,7 +136,7 @@ def test_a_stage_takes_its_guide_from_a_file(teacher, tmp_path):
 def test_what_cannot_guide_is_refused(tmp_path):
     network = CompactDepth()
     write_checkpoint(tmp_path / "compact.safetensors", network.state_dict(), network.spec)
-    with pytest.raises(InputError, match="only a ViT"):
-        read_teacher(str(tmp_path / "compact.safetensors"))
+    with pytest.raises(InputError, match="no ViT"):
+        read_vit(str(tmp_path / "compact.safetensors"))
     with pytest.raises(InputError, match="for the compact network"):
         TrainOptions(guide="small")

@@ -15,7 +15,6 @@ from sightline.perception.model.compact import (
     CompactOptions,
     build_compact,
     calm_projector,
-    read_encoder,
     train_tokenizer,
 )
 from sightline.perception.model.compact_files import read_compact, write_compact
@@ -166,4 +165,4 @@ def test_bad_sizes_and_eyes():
     with pytest.raises(InputError, match="evenly"):
         CompactOptions(width=30)
     with pytest.raises(InputError, match="no ViT"):
-        read_encoder("tiny")
+        build_compact(tokenizer(), TINY, codebook=CODEBOOK, vision="tiny")

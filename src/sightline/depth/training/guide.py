@@ -14,12 +14,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from sightline.depth.checkpoints import make_network, read_checkpoint
-from sightline.depth.engines.choose import torch_source
 from sightline.depth.network import DepthAnything
 from sightline.depth.spec import ModelSpec
-from sightline.errors import InputError
-from sightline.weights.store import resolve
 
 #: The teacher sees the crop enlarged by this: its patches then are finer than the student's cells.
 ENLARGE = 7 / 6
@@ -95,15 +91,3 @@ class FeatureGuide(nn.Module):
         with torch.autocast(image.device.type, torch.bfloat16, enabled=self.in_bfloat16):
             taps = encoder(shown * self.scale + self.shift, self.last)
         return taps[-1].float()
-
-
-def read_teacher(name: str) -> tuple[DepthAnything, ModelSpec]:
-    """Load a teacher by registry name or weight file, and say how its pictures are normalised."""
-    found = resolve(name)
-    checkpoint = read_checkpoint(torch_source(found.path) or found.path)
-    network = make_network(checkpoint)
-    if not isinstance(network, DepthAnything):
-        raise InputError(
-            "only a ViT (Depth Anything) can guide a student by its features", path=found.path
-        )
-    return network, checkpoint.spec

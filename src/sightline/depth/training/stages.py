@@ -21,13 +21,14 @@ from sightline.depth.estimator import DepthEstimator
 from sightline.depth.network import build
 from sightline.depth.spec import ModelSpec
 from sightline.depth.training.augment import AugmentConfig
-from sightline.depth.training.guide import FeatureGuide, read_teacher
+from sightline.depth.training.guide import FeatureGuide
 from sightline.depth.training.learner import Learner, LossConfig
 from sightline.depth.training.loop import TrainConfig, Trainer, Validate, train
 from sightline.depth.training.options import MetricOptions, TrainOptions
 from sightline.depth.training.processes import Team, team
 from sightline.depth.training.start import make_network, spec_for
 from sightline.depth.training.stream import Source, StreamConfig
+from sightline.depth.vit_models import read_vit
 from sightline.running.folder import claim_run
 
 #: Scores an estimator: name of each figure and its value.
@@ -103,7 +104,7 @@ def _trainer(options: TrainOptions, spec: ModelSpec, out: Path, ours: Team) -> T
     network = make_network(options, spec)
     guide = None
     if options.guide is not None:
-        teacher, shown = read_teacher(options.guide)
+        teacher, shown = read_vit(options.guide)
         guide = FeatureGuide(teacher, spec, shown, CONTEXT_WIDTHS, bfloat16=bfloat16)
     learner = Learner(network, spec, losses, bfloat16=bfloat16, guide=guide)
     config = TrainConfig(

@@ -21,17 +21,14 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from sightline.depth.checkpoints import make_network, read_checkpoint
-from sightline.depth.engines.choose import torch_source
 from sightline.depth.network import DepthAnything
-from sightline.depth.spec import ModelSpec
+from sightline.depth.vit_models import read_vit
 from sightline.errors import InputError
 from sightline.perception.model.eye import Eye
 from sightline.perception.model.loading import Speaker
 from sightline.perception.model.speech import IMAGE, Speech, Writing
 from sightline.perception.model.tower import MERGE, DepthTower, TowerConfig, register
 from sightline.perception.vocabulary import extend
-from sightline.weights.store import resolve
 
 #: Pieces of words beside bytes and marks.
 PIECES = 640
@@ -107,7 +104,7 @@ def build_compact(
     """
     register()
     vocabulary = extend(tokenizer, depth=True, pixels=pixels)
-    encoder, shown = read_encoder(vision)
+    network, shown = read_vit(vision)
     torch.manual_seed(seed)
     tower = TowerConfig(taps=options.taps, image_size=options.side)
     text = LlamaConfig(
@@ -132,7 +129,7 @@ def build_compact(
         tie_word_embeddings=True,
     )
     model = LlavaForConditionalGeneration(config)
-    see_with(model, encoder)
+    see_with(model, network)
     cells = options.side // (14 * MERGE)
     speech = Speech(human="", model="\n", picture="")
     writing = Writing(tokenizer, config.image_token_id, cells * cells, speech)
@@ -140,20 +137,10 @@ def build_compact(
     return Speaker(model.eval(), writing, eye, vocabulary, codebook)
 
 
-def read_encoder(name: str) -> tuple[dict[str, Tensor], ModelSpec]:
-    """Read the encoder's weights of a depth model, and how it is shown pictures."""
-    found = resolve(name, purpose="depth")
-    checkpoint = read_checkpoint(torch_source(found.path) or found.path)
-    network = make_network(checkpoint)
-    if not isinstance(network, DepthAnything):
-        raise InputError("has no ViT to see with", path=found.path)
-    return network.encoder.state_dict(), checkpoint.spec
-
-
-def see_with(model: Any, encoder: dict[str, Tensor]) -> None:
-    """Fill the vision tower, which does not learn."""
+def see_with(model: Any, network: DepthAnything) -> None:
+    """Fill the vision tower with a depth network's encoder; it does not learn."""
     tower: DepthTower = model.model.vision_tower
-    tower.encoder.load_state_dict(encoder)
+    tower.encoder.load_state_dict(network.encoder.state_dict())
     tower.requires_grad_(False)
 
 

@@ -1,0 +1,30 @@
+"""A Depth Anything network by name, for those who want its features rather than its depth."""
+
+from __future__ import annotations
+
+from sightline.depth.checkpoints import make_network, read_checkpoint
+from sightline.depth.engines.choose import torch_source
+from sightline.depth.network import DepthAnything
+from sightline.depth.spec import ModelSpec
+from sightline.errors import InputError
+from sightline.weights.store import resolve
+
+
+def read_vit(name: str) -> tuple[DepthAnything, ModelSpec]:
+    """Load the network, float32 and in eval mode, and how its pictures are normalised.
+
+    Args:
+        name: of the registry, or a weight file.
+
+    Raises:
+        InputError: it is no ViT.
+    """
+    found = resolve(name, purpose="depth")
+    checkpoint = read_checkpoint(torch_source(found.path) or found.path)
+    network = make_network(checkpoint)
+    if not isinstance(network, DepthAnything):
+        raise InputError(
+            f"a {checkpoint.spec.architecture} network has no ViT whose features could be used",
+            path=found.path,
+        )
+    return network, checkpoint.spec
