@@ -176,7 +176,7 @@ def publish(data: Path, work: Path) -> None:
     write_codebook(network, path)
     tokenizer = DepthTokenizer(path, threads=1)
     seen = list(held_out(data / "photos", load("small")))
-    found = score_codebook(tokenizer.encode, tokenizer.decode, seen)
+    found = score_codebook(tokenizer.encode, tokenizer.decode, seen, seeds=range(4))
     order = "/".join(f"{100 * found.order[count].value:.1f}" for count in COUNTS)
     record(
         "codebook",

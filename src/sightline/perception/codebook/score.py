@@ -74,7 +74,7 @@ def score_codebook(
     pictures: Sequence[Seen],
     *,
     rule: MarkerRule = HARD,
-    seed: int = 0,
+    seeds: Sequence[int] = (0,),
 ) -> CodebookScore:
     """Measure a codebook on pictures whose depth is known.
 
@@ -83,7 +83,7 @@ def score_codebook(
         decode: of the codebook.
         pictures: none of which it was trained on.
         rule: that points obey.
-        seed: of their places.
+        seeds: of their places; every picture is asked about once for each.
     """
     if not pictures:
         raise InputError("there is no picture to measure the codebook on")
@@ -98,7 +98,9 @@ def score_codebook(
         errors.append(float(np.abs(decoded[seen.name] - shown / np.float32(255)).mean()))
     order = {}
     for count in COUNTS:
-        asked = list(ask_points(pictures, [count], rule=rule, seed=seed))
+        asked = [
+            one for seed in seeds for one in ask_points(pictures, [count], rule=rule, seed=seed)
+        ]
         right = sum(reads_right(decoded[one.seen.name], one.points) for one in asked)
         order[count] = Share(right, len(asked))
     return CodebookScore(float(np.mean(errors)), len(used) / CODES, len(pictures), order)
