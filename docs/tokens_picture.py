@@ -23,7 +23,7 @@ def main() -> None:
 
     estimator, tokenizer = load("default"), DepthTokenizer()
     rows = []
-    for pixels in (read_picture(example_photograph()).pixels, np.asarray(data.astronaut())):
+    for pixels in (read_picture(example_photograph()).pixels, np.asarray(data.astronaut())[:341]):
         depth = estimator.infer(pixels)
         decoded = tokenizer.decode(tokenizer.encode(depth))
         shown = DepthMap(decoded, Kind.RELATIVE_DISPARITY)
