@@ -29,7 +29,9 @@ def main() -> None:
         shown = DepthMap(decoded, Kind.RELATIVE_DISPARITY)
         width = round(pixels.shape[1] * HEIGHT / pixels.shape[0])
         parts = [pixels, colorize(depth), colorize(shown)]
-        rows.append(np.hstack([np.array(Image.fromarray(p).resize((width, HEIGHT))) for p in parts]))
+        rows.append(
+            np.hstack([np.array(Image.fromarray(p).resize((width, HEIGHT))) for p in parts])
+        )
     width = max(row.shape[1] for row in rows)
     sheet = Image.new("RGB", (width, HEIGHT * len(rows)), (255, 255, 255))
     for number, row in enumerate(rows):
