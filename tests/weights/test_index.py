@@ -32,10 +32,19 @@ def test_every_embedded_file_is_what_the_index_says():
     here = [p for p in embedded_folder().iterdir() if p.suffix not in (".json", ".md")]
     assert listed == {p.name: (p.stat().st_size, file_sha256(p)) for p in here}
     entries = embedded_entries()
-    assert all(entry.spec is not None for entry in entries)
+    assert all((entry.spec is not None) == (entry.purpose == "depth") for entry in entries)
     int8 = [entry for entry in entries if entry.format == "openvino"]
     assert all(entry.int8_gate is not None and entry.int8_gate.passed for entry in int8)
     assert resolve("default").path.is_file()
+
+
+def test_what_is_no_depth_network_has_a_purpose_and_no_spec(tmp_path: Path):
+    (tmp_path / "book.onnx").write_bytes(b"codes")
+    words = {"summary": "tokens", "trained_on": "maps", "note": "one", "folder": tmp_path}
+    record("book", "book.onnx", None, purpose="tokens", **words)
+    (entry,) = embedded_entries(tmp_path)
+    assert (entry.purpose, entry.spec) == ("tokens", None)
+    assert not entry.answers_to("default"), "the default is a depth network"
 
 
 def test_embedded_files_together_fit_a_package():
