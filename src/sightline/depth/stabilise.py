@@ -38,15 +38,15 @@ class StabiliseConfig:
 
     Attributes:
         memory: share of the reference in the blend where it is fully trusted, 0 to below 1. With 0
-            maps are only aligned; 0.75 remembers about four frames.
+            maps are only aligned; 0.85 remembers about seven frames.
         drift_frames: over how many frames the network's own scale wins through.
         agreement: how far a value may differ from the reference, in units of the typical
             difference, before the blend leaves it alone.
     """
 
-    memory: float = 0.75
-    drift_frames: float = 12.0
-    agreement: float = 6.0
+    memory: float = 0.85
+    drift_frames: float = 5.0
+    agreement: float = 30.0
 
     def __post_init__(self) -> None:
         if not 0 <= self.memory < 1 or self.drift_frames < 1 or self.agreement <= 0:
@@ -154,10 +154,12 @@ class Stabiliser:
         usual = 1.4826 * float(np.median(np.abs(_thin(apart)[sure]))) + 1e-12
         # Weight memory · trust / (1 + r²)², r being the difference over what is tolerated: a bell
         # as good as Gauss's and much quicker on large frames. In place, for the same reason.
-        weight = apart * np.float32(1 / (self.config.agreement * usual))
-        weight *= weight
-        weight += 1
-        weight *= weight
+        # Maps that hardly differ make r overflow; the weight is 0 there, as it should be.
+        with np.errstate(over="ignore"):
+            weight = apart * np.float32(1 / (self.config.agreement * usual))
+            weight *= weight
+            weight += 1
+            weight *= weight
         np.divide(trust, weight, out=weight)
         weight *= apart
         weight *= np.float32(self.config.memory)
