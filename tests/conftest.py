@@ -72,3 +72,17 @@ def hub_folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("hub") / "llava-tiny"
     write_hub_folder(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def random_codebook(tmp_path_factory):
+    """A codebook that has learnt nothing, as a file."""
+    import torch
+
+    from sightline.perception.codebook.files import write_codebook
+    from sightline.perception.codebook.network import DepthCodebook
+
+    path = tmp_path_factory.mktemp("codebook") / "codebook.onnx"
+    torch.manual_seed(0)
+    write_codebook(DepthCodebook().eval(), path)
+    return path

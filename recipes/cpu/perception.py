@@ -22,6 +22,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -29,7 +30,6 @@ import torch
 from sightline.depth.estimator import load
 from sightline.depth.training.items import photo_items, read_pair, rgbd_items
 from sightline.errors import InputError
-from sightline.files.pictures import read_picture
 from sightline.perception.codebook.files import read_codebook, write_codebook
 from sightline.perception.codebook.score import COUNTS, score_codebook
 from sightline.perception.codebook.tokenizer import DepthTokenizer
@@ -44,7 +44,7 @@ from sightline.perception.model.lessons import Looks, RecordedSamples, by_curric
 from sightline.perception.model.loading import Speaker
 from sightline.perception.model.options import SpeakerOptions
 from sightline.perception.model.training import train_speaker
-from sightline.perception.questions.count_sets import Counted, things_of_scene, write_count_sets
+from sightline.perception.questions.count_sets import Counted, counted_scenes, write_count_sets
 from sightline.perception.questions.records import Record, read_llava
 from sightline.perception.questions.sets import Seen, held_out, seen_of_pair, write_depth_sets
 from sightline.running.log import Log
@@ -89,11 +89,15 @@ def _seen(data: Path, work: Path) -> Iterator[Seen]:
             print(f"left out: {error}", file=sys.stderr)
 
 
-def _counted(work: Path) -> Iterator[Counted]:
-    for folder, letter in ((work / "indoor", "i"), (work / "scenes", "o")):
-        for path in sorted(folder.glob("[0-9]" * 6 + ".json"))[: COUNT_SCENES // 2]:
-            pixels = read_picture(path.with_suffix(".jpg")).pixels
-            yield Counted(f"{letter}{path.stem}", pixels, things_of_scene(path))
+def _counted(work: Path) -> tuple[list[str], Iterator[Counted]]:
+    """Half of the scenes to count in are indoors; names tell the halves apart."""
+    halves = [
+        (letter, *counted_scenes(work / folder, COUNT_SCENES // 2))
+        for folder, letter in (("indoor", "i"), ("scenes", "o"))
+    ]
+    kinds = sorted({kind for _, some, _ in halves for kind in some})
+    named = (replace(one, name=letter + one.name) for letter, _, some in halves for one in some)
+    return kinds, named
 
 
 def questions(data: Path, work: Path) -> None:
@@ -103,8 +107,8 @@ def questions(data: Path, work: Path) -> None:
         return
     tokenizer = _tokenizer(work)
     write_depth_sets(_seen(data, work), out, tokenizer.to_text, asked_share=0.75, map_first=True)
-    kinds = sorted({kind for one in _counted(work) for kind in one.things.boxes})
-    write_count_sets(_counted(work), kinds, out, asked_share=0.75)
+    kinds, counted = _counted(work)
+    write_count_sets(counted, kinds, out, asked_share=0.75)
 
 
 def _records(work: Path) -> dict[str, list[Record]]:
@@ -130,7 +134,7 @@ def _train(work: Path, name: str, records: list[Record]) -> None:
     seen = Looks(work / "looks")
     some = [torch.from_numpy(seen.of(r.image)[None]).float() for r in records[::97][:64]]
     calm_projector(speaker, some)
-    samples = RecordedSamples(records, work / "questions", seen)
+    samples = RecordedSamples([(work / "questions", r) for r in records], seen)
     out = work / name
     train_speaker(speaker, samples, out, TRAINING, data={"samples": len(records)})
     write_compact(speaker, out / "speaker.safetensors", OPTIONS)

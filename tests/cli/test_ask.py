@@ -18,11 +18,8 @@ from sightline.perception.model.options import AdaptOptions
 
 
 @pytest.fixture(scope="module")
-def codebook(tmp_path_factory):
-    path = tmp_path_factory.mktemp("codebook") / "codebook.onnx"
-    torch.manual_seed(0)
-    write_codebook(DepthCodebook().eval(), path)
-    return path
+def codebook(random_codebook):
+    return random_codebook
 
 
 @pytest.fixture(scope="module")

@@ -4,12 +4,9 @@ import json
 
 import numpy as np
 import pytest
-import torch
 from PIL import Image
 
 from sightline.cli import main
-from sightline.perception.codebook.files import write_codebook
-from sightline.perception.codebook.network import DepthCodebook
 from sightline.perception.questions.records import read_llava
 from sightline.perception.quiz.layouts import read_quiz
 
@@ -24,11 +21,8 @@ def photos(photo, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def codebook(tmp_path_factory):
-    path = tmp_path_factory.mktemp("codebook") / "codebook.onnx"
-    torch.manual_seed(0)
-    write_codebook(DepthCodebook().eval(), path)
-    return path
+def codebook(random_codebook):
+    return random_codebook
 
 
 def run(capsys, *words):

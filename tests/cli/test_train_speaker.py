@@ -1,13 +1,12 @@
 """AURORA's recipe from the command line, with a LLaVA of a few thousand weights."""
 
+import shutil
+
 import numpy as np
 import pytest
-import torch
 from PIL import Image
 
 from sightline.cli import main
-from sightline.perception.codebook.files import write_codebook
-from sightline.perception.codebook.network import DepthCodebook
 from sightline.perception.codebook.tokenizer import DepthTokenizer
 from sightline.perception.model.loading import load_speaker
 from sightline.perception.questions.sets import see, write_depth_sets
@@ -15,11 +14,10 @@ from sightline.types import DepthMap, Kind
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def made(tmp_path_factory, random_codebook):
     """A codebook and a set of questions."""
     folder = tmp_path_factory.mktemp("made")
-    torch.manual_seed(0)
-    write_codebook(DepthCodebook().eval(), folder / "codebook.onnx")
+    shutil.copy(random_codebook, folder / "codebook.onnx")
     slope = np.linspace(1, 2, 60, dtype=np.float32)[None].repeat(40, 0)
     seen = [
         see(f"p{k}", np.full((40, 60, 3), k, np.uint8), DepthMap(slope, Kind.RELATIVE_DISPARITY))

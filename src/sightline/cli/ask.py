@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_format
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -69,6 +70,8 @@ def ask(
     decoded = reply.answer.decoded if isinstance(reply.answer, DepthAnswer) else None
     if map_ is not None and decoded is not None:
         write_map(map_, decoded, (seen.width, seen.height))
+    elif map_ is not None:
+        print(f"{map_}: not written, the answer has no depth map", file=sys.stderr)
     if picture is not None:
         write_bytes(picture, png.encode(picture_of(reply, seen.pixels), {}))
     if json:

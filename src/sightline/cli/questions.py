@@ -160,24 +160,13 @@ def _seen(pictures: list[str], model: str, problems: list[str]) -> Iterator[Seen
 
 
 def _counted(source: Path, images: Path | None) -> tuple[list[str], Iterator[Counted]]:
-    from sightline.files.pictures import read_picture
-    from sightline.perception.questions.count_sets import Counted, things_of_scene
+    from sightline.perception.questions.count_sets import counted_scenes
     from sightline.perception.questions.lvis import read_annotations
 
     if source.is_dir():
         if images is not None:
             raise InputError("scenes bring their own pictures", remedy="leave out --images")
-        paths = sorted(source.glob("[0-9]" * 6 + ".json"))
-        if not paths:
-            raise InputError("holds no scenes", path=source)
-        things = [things_of_scene(path) for path in paths]
-        kinds = sorted({kind for one in things for kind in one.boxes})
-        pairs = zip(paths, things, strict=True)
-        read = (
-            Counted(path.stem, read_picture(path.with_suffix(".jpg")).pixels, found)
-            for path, found in pairs
-        )
-        return kinds, read
+        return counted_scenes(source)
     if images is None:
         raise InputError("where are the pictures?", path=source, remedy="give --images FOLDER")
     found = read_annotations(source)

@@ -108,3 +108,11 @@ def naming(path: str | Path | None) -> Iterator[None]:
         if error.path is not None or path is None:
             raise
         raise InputError(error.problem, path=path, remedy=error.remedy) from error
+
+
+def inside(folder: Path, name: str) -> Path:
+    """Return the path of a picture that a list names; one outside its folder is refused."""
+    path = (folder / name).resolve()
+    if not path.is_relative_to(folder.resolve()):
+        raise InputError(f"picture {name!r} lies outside the folder of the list", path=folder)
+    return path

@@ -37,9 +37,16 @@ def records(task="direct"):
     return [Record(name, "what?", f"({'ABCDE'[k]})", task) for k, name in enumerate(NAMES)]
 
 
+def rows(folder):
+    return [(folder, record) for record in records()]
+
+
 def test_what_was_looked_at_is_what_would_be_seen(speaker, pictures, tmp_path):
     looks = look_ahead(speaker, NAMES, pictures, tmp_path / "looks", batch=2, report=lambda _: None)
-    shown, kept = RecordedSamples(records(), pictures), RecordedSamples(records(), pictures, looks)
+    shown, kept = (
+        RecordedSamples(rows(pictures)),
+        RecordedSamples(rows(pictures), looks),
+    )
     pixels = speaker.eye.look([shown.sample(3)[1]])
     tower = speaker.model.model.vision_tower
     with torch.no_grad():
@@ -69,7 +76,7 @@ def test_looking_goes_on_where_it_was_stopped(speaker, pictures, tmp_path):
 
 def test_a_speaker_learns_from_looks(speaker, pictures, tmp_path):
     looks = look_ahead(speaker, NAMES, pictures, tmp_path / "looks", report=lambda _: None)
-    samples = RecordedSamples(records() * 4, pictures, looks)
+    samples = RecordedSamples(rows(pictures) * 4, looks)
     train_speaker(
         speaker, samples, tmp_path / "run", SpeakerOptions(batch=4), report=lambda _: None
     )
@@ -85,6 +92,6 @@ def test_the_order_is_that_of_the_curriculum():
 
 
 def test_a_picture_outside_the_folder_is_refused(pictures):
-    samples = RecordedSamples([Record("../../etc/passwd", "q", "a", "direct")], pictures)
+    samples = RecordedSamples([(pictures, Record("../../etc/passwd", "q", "a", "direct"))])
     with pytest.raises(InputError, match="outside"):
         samples.sample(0)

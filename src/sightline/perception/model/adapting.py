@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from sightline.errors import InputError
-from sightline.perception.model.loading import Speaker, with_tokens
+from sightline.perception.model.loading import Speaker
 from sightline.perception.model.options import AdaptOptions
 from sightline.perception.vocabulary import extend
 
@@ -51,8 +51,7 @@ def adapt(speaker: Speaker, options: AdaptOptions, codebook: str | None) -> Spea
         **learnt,
     )
     wrapped = get_peft_model(model, config)
-    writing = replace(speaker.writing, tokenizer=tokenizer)
-    return with_tokens(replace(speaker, model=wrapped, writing=writing), vocabulary, codebook)
+    return replace(speaker, model=wrapped, vocabulary=vocabulary, codebook=codebook)
 
 
 def grow(model: Any, size: int) -> None:

@@ -27,7 +27,7 @@ from sightline.errors import InputError
 from sightline.perception.model.eye import Eye
 from sightline.perception.model.loading import Speaker
 from sightline.perception.model.speech import IMAGE, Speech, Writing
-from sightline.perception.model.tower import MERGE, DepthTower, TowerConfig, register
+from sightline.perception.model.tower import CELL, DepthTower, TowerConfig, register
 from sightline.perception.vocabulary import extend
 
 #: Pieces of words beside bytes and marks.
@@ -55,8 +55,8 @@ class CompactOptions:
     def __post_init__(self) -> None:
         if self.width % (2 * self.heads):
             raise InputError(f"{self.heads} heads do not share a width of {self.width} evenly")
-        if self.side % (14 * MERGE):
-            raise InputError(f"the side is a multiple of {14 * MERGE} px, got {self.side}")
+        if self.side % CELL:
+            raise InputError(f"the side is a multiple of {CELL} px, got {self.side}")
 
 
 def train_tokenizer(texts: Iterable[str]) -> PreTrainedTokenizerFast:
@@ -76,11 +76,16 @@ def train_tokenizer(texts: Iterable[str]) -> PreTrainedTokenizerFast:
         show_progress=False,
     )
     inner.train_from_iterator(sorted(set(texts)), trainer)
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=inner, bos_token="<s>", eos_token="</s>", pad_token="<pad>"
-    )
+    tokenizer = wrap_tokenizer(inner)
     tokenizer.add_tokens([IMAGE], special_tokens=True)
     return tokenizer
+
+
+def wrap_tokenizer(inner: Tokenizer) -> PreTrainedTokenizerFast:
+    """Give a tokenizer of `train_tokenizer` the form that transformers wants."""
+    return PreTrainedTokenizerFast(
+        tokenizer_object=inner, bos_token="<s>", eos_token="</s>", pad_token="<pad>"
+    )
 
 
 def build_compact(
@@ -130,7 +135,7 @@ def build_compact(
     )
     model = LlavaForConditionalGeneration(config)
     see_with(model, network)
-    cells = options.side // (14 * MERGE)
+    cells = options.side // CELL
     speech = Speech(human="", model="\n", picture="")
     writing = Writing(tokenizer, config.image_token_id, cells * cells, speech)
     eye = Eye(options.side, shown.mean, shown.std)

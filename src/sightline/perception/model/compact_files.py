@@ -15,12 +15,11 @@ from typing import Any
 import torch
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
-from transformers import PreTrainedTokenizerFast
 
 from sightline.depth.file_kinds import FileKind, file_kind, safetensors_header
 from sightline.errors import InputError
 from sightline.files.atomic import atomic_path
-from sightline.perception.model.compact import CompactOptions, build_compact
+from sightline.perception.model.compact import CompactOptions, build_compact, wrap_tokenizer
 from sightline.perception.model.loading import Speaker
 from sightline.weights.store import resolve
 
@@ -94,9 +93,7 @@ def read_compact(path: str | Path) -> Speaker:
             path=path,
             remedy="use the version of sightline that it was made for, or train it anew",
         )
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=inner, bos_token="<s>", eos_token="</s>", pad_token="<pad>"
-    )
+    tokenizer = wrap_tokenizer(inner)
     speaker = build_compact(tokenizer, options, codebook=codebook, vision=vision, pixels=pixels)
     state = {name: value.float() for name, value in load_file(path).items()}
     try:

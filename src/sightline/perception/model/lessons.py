@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sightline.errors import InputError
 from sightline.files.atomic import write_text
 from sightline.files.pictures import read_picture
-from sightline.files.reading import read_bytes
+from sightline.files.reading import inside, read_bytes
 from sightline.perception.model.loading import Speaker
 from sightline.perception.questions.curriculum import Curriculum, in_order
 from sightline.perception.questions.records import Record
@@ -30,25 +30,22 @@ class RecordedSamples:
     """Records and their pictures.
 
     Args:
-        records: in the order in which they are learnt.
-        folder: that their pictures' paths start from.
+        rows: folder of the pictures, and record, in the order in which they are learnt.
         looks: what a compact speaker's eyes gave for the pictures; None to show the pictures.
     """
 
-    def __init__(
-        self, records: Sequence[Record], folder: str | Path, looks: Looks | None = None
-    ) -> None:
-        self._records, self._folder, self._looks = records, Path(folder), looks
+    def __init__(self, rows: Sequence[tuple[Path, Record]], looks: Looks | None = None) -> None:
+        self._rows, self._looks = rows, looks
 
     def __len__(self) -> int:
-        return len(self._records)
+        return len(self._rows)
 
     def sample(self, position: int) -> tuple[Record, NDArray[Any]]:
         """Return a record with its picture, or with what the eyes gave for it."""
-        record = self._records[position]
+        folder, record = self._rows[position]
         if self._looks is not None:
             return record, self._looks.of(record.image)
-        return record, read_picture(inside(self._folder, record.image)).pixels
+        return record, read_picture(inside(folder, record.image)).pixels
 
 
 def by_curriculum(
@@ -62,14 +59,6 @@ def by_curriculum(
     plan = Curriculum(len(atomic), len(reasoning), size, epochs)
     chosen = in_order(plan, seed)
     return [atomic[number] if first else reasoning[number] for first, number in chosen]
-
-
-def inside(folder: Path, name: str) -> Path:
-    """Return the path of a picture that a list names; one outside its folder is refused."""
-    path = (folder / name).resolve()
-    if not path.is_relative_to(folder.resolve()):
-        raise InputError(f"picture {name!r} lies outside the folder of the list", path=folder)
-    return path
 
 
 class Looks:

@@ -8,7 +8,7 @@ never trained with perception tokens has none, and can be given them (`adapting`
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -125,11 +125,6 @@ def save_speaker(speaker: Speaker, folder: str | Path) -> None:
         "eye": speaker.eye.to_dict(),
     }
     write_text(folder / NOTES, json.dumps(notes, indent=1, ensure_ascii=False) + "\n")
-
-
-def with_tokens(speaker: Speaker, vocabulary: Vocabulary, codebook: str | None) -> Speaker:
-    """Return the speaker with other tokens and another codebook."""
-    return replace(speaker, vocabulary=vocabulary, codebook=codebook)
 
 
 def _llava(folder: Path, dtype: Any) -> Any:

@@ -10,36 +10,15 @@ from sightline.errors import InputError
 from sightline.perception.codebook.files import read_codebook
 from sightline.perception.codebook.tokenizer import DepthTokenizer
 from sightline.perception.model.adapting import adapt
-from sightline.perception.model.lessons import by_curriculum, inside
+from sightline.perception.model.lessons import RecordedSamples, by_curriculum
 from sightline.perception.model.loading import load_speaker, save_speaker
 from sightline.perception.model.options import AdaptOptions, SpeakerOptions
-from sightline.perception.model.training import Picture, train_speaker
+from sightline.perception.model.training import train_speaker
 from sightline.perception.questions.records import Record, read_llava
 
 #: Lists of a set of questions: perception alone, and reasoning.
 ATOMIC = ("generation.json", "boxes.json")
 REASONING = ("reasoning.json", "counting.json")
-
-
-class SeveralFolders:
-    """Samples whose pictures lie in several folders.
-
-    Args:
-        rows: folder and record, in the order in which they are learnt.
-    """
-
-    def __init__(self, rows: Sequence[tuple[Path, Record]]) -> None:
-        self._rows = rows
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def sample(self, position: int) -> tuple[Record, Picture]:
-        """Return a record with its picture."""
-        from sightline.files.pictures import read_picture
-
-        folder, record = self._rows[position]
-        return record, read_picture(inside(folder, record.image)).pixels
 
 
 def read_sets(folders: Sequence[Path], names: Sequence[str]) -> list[tuple[Path, Record]]:
@@ -84,7 +63,7 @@ def train_adapter(
         speaker = adapt(base, adapt_options, tokenizer.sha256 if adapt_options.depth else None)
         train_speaker(
             speaker,
-            SeveralFolders(rows),
+            RecordedSamples(rows),
             out,
             options,
             codebook=read_codebook(tokenizer.path) if options.reconstruction > 0 else None,

@@ -21,6 +21,8 @@ from sightline.depth.network.vit import VisionTransformer
 
 #: Patches along the side of a token.
 MERGE = 2
+#: Pixels along the side of a token.
+CELL = PATCH * MERGE
 
 
 class TowerConfig(PretrainedConfig):  # type: ignore[misc]  # transformers has no types
@@ -43,7 +45,7 @@ class TowerConfig(PretrainedConfig):  # type: ignore[misc]  # transformers has n
         **settings: Any,
     ) -> None:
         self.architecture, self.taps, self.image_size = architecture, list(taps), image_size
-        self.patch_size = PATCH * MERGE
+        self.patch_size = CELL
         self.hidden_size = SIZES[architecture].width * len(self.taps) * MERGE * MERGE
         super().__init__(**settings)
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import InputError
+from sightline.files.pictures import read_picture
 from sightline.files.reading import read_bytes
 from sightline.perception.questions import counting
 from sightline.perception.questions.counting import Things, kind_to_ask
@@ -88,6 +89,27 @@ def things_of_scene(path: str | Path) -> Things:
         return things_of(int(scene["width"]), int(scene["height"]), rows)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise InputError("does not describe a scene", path=path) from error
+
+
+def counted_scenes(
+    folder: str | Path, most: int | None = None
+) -> tuple[list[str], Iterator[Counted]]:
+    """Return the kinds of things in a folder of rendered scenes, and its pictures as they are needed.
+
+    Args:
+        folder: of `sightline scenes make`.
+        most: of the scenes, the first ones; None for all.
+    """
+    paths = sorted(Path(folder).glob("[0-9]" * 6 + ".json"))[:most]
+    if not paths:
+        raise InputError("holds no scenes", path=folder)
+    things = [things_of_scene(path) for path in paths]
+    kinds = sorted({kind for one in things for kind in one.boxes})
+    pictures = (
+        Counted(path.stem, read_picture(path.with_suffix(".jpg")).pixels, found)
+        for path, found in zip(paths, things, strict=True)
+    )
+    return kinds, pictures
 
 
 def ask_counts(

@@ -16,8 +16,7 @@ from typing import Any
 
 from sightline.errors import InputError
 from sightline.files.pictures import read_picture
-from sightline.files.reading import read_bytes
-from sightline.perception.model.lessons import inside
+from sightline.files.reading import inside, read_bytes
 from sightline.perception.questions.count_sets import Counted
 from sightline.perception.questions.counting import Things
 

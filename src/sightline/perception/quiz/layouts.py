@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 
 from sightline.errors import InputError
 from sightline.files.pictures import read_picture
-from sightline.files.reading import read_bytes
-from sightline.perception.model.lessons import inside
+from sightline.files.reading import inside, read_bytes
 from sightline.perception.quiz.items import QuizItem, Topic, letter_number
 
 _MOST_BYTES = 2_000_000_000
