@@ -1,4 +1,4 @@
-"""Perception tokens on two CPU cores: codebook → questions → looks → a speaker with steps, one without.
+"""Perception tokens on two CPU cores: codebook, questions, what the eyes see, two speakers.
 
     python recipes/cpu/perception.py --data DIR --work DIR [--only STAGE ...]
 
@@ -7,7 +7,8 @@ scenes and its teacher's labels are used. Stop it at any time: the same command 
 
     codebook   the depth codebook, from labels of photographs and from scenes
     questions  pictures with marked points, things to count, and their questions
-    looks      what the frozen encoder gives for every picture
+    glass      small convolutions that find marked points
+    looks      what the eyes give for every picture: the depth encoder and the glass, both frozen
     chain      a speaker that writes down what it perceives before it answers
     direct     one of the same size, as many samples, that is taught answers alone
 
@@ -26,10 +27,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
+from safetensors.torch import load_file, save_file
 
 from sightline.depth.estimator import load
 from sightline.depth.training.items import photo_items, read_pair, rgbd_items
+from sightline.depth.vit_models import read_vit
 from sightline.errors import InputError
+from sightline.files.atomic import write_bytes
+from sightline.files.pictures import read_picture
 from sightline.perception.codebook.files import read_codebook, write_codebook
 from sightline.perception.codebook.score import COUNTS, score_codebook
 from sightline.perception.codebook.tokenizer import DepthTokenizer
@@ -37,9 +42,11 @@ from sightline.perception.model.compact import (
     CompactOptions,
     build_compact,
     calm_projector,
+    eye_of,
     train_tokenizer,
 )
 from sightline.perception.model.compact_files import write_compact
+from sightline.perception.model.glass import MarkGlass, train_glass
 from sightline.perception.model.lessons import Looks, RecordedSamples, by_curriculum, look_ahead
 from sightline.perception.model.loading import Speaker
 from sightline.perception.model.options import SpeakerOptions
@@ -53,11 +60,10 @@ from sightline.weights.index import embedded_folder, record
 #: Scenes that are asked about points, and about how many; of the rest the depth map is written.
 DEPTH_SCENES, COUNT_SCENES = 3000, 4000
 #: Steps of either speaker, and samples of each.
-STEPS, BATCH = 1600, 16
+STEPS, BATCH = 2000, 16
+#: Steps of the glass, and pictures that it is taught on.
+GLASS_STEPS, GLASS_PICTURES = 1400, 3000
 OPTIONS = CompactOptions()
-TRAINING = SpeakerOptions(
-    batch=BATCH, rate=1e-3, projector_rate=1e-3, weight_decay=0.01, save_every=100, longest=700
-)
 
 
 def codebook(data: Path, work: Path) -> None:
@@ -120,10 +126,28 @@ def _speaker(work: Path) -> Speaker:
     texts = (f"{r.question} {r.answer}" for some in _records(work).values() for r in some)
     plain = (text.split("<DEPTH_START>")[0].replace("<PIXEL_", "\n<PIXEL_") for text in texts)
     words = train_tokenizer(line for text in plain for line in text.splitlines())
-    return build_compact(words, OPTIONS, codebook=_tokenizer(work).sha256)
+    return build_compact(words, OPTIONS, codebook=_tokenizer(work).sha256, glass=_glass(work))
 
 
-def looks(data: Path, work: Path) -> None:  # noqa: ARG001 - every stage has the same form
+def glass(data: Path, work: Path) -> None:  # noqa: ARG001 - every stage has the same form
+    """Teach the glass on pictures of the set, with other points than the questions'."""
+    path = work / "glass.safetensors"
+    if path.is_file():
+        return
+    records = read_llava(work / "questions" / "generation.json")[:GLASS_PICTURES]
+    pictures = [read_picture(work / "questions" / r.image).pixels for r in records]
+    _, shown = read_vit("small")
+    taught, _ = train_glass(pictures, eye_of(shown, OPTIONS.side), steps=GLASS_STEPS)
+    save_file(taught.state_dict(), path)
+
+
+def _glass(work: Path) -> MarkGlass:
+    found = MarkGlass()
+    found.load_state_dict(load_file(work / "glass.safetensors"))
+    return found
+
+
+def looks(data: Path, work: Path) -> None:  # noqa: ARG001
     """Look at every picture once."""
     names = [record.image for some in _records(work).values() for record in some]
     look_ahead(_speaker(work), names, work / "questions", work / "looks", bfloat16=_has_bfloat16())
@@ -136,7 +160,16 @@ def _train(work: Path, name: str, records: list[Record]) -> None:
     calm_projector(speaker, some)
     samples = RecordedSamples([(work / "questions", r) for r in records], seen)
     out = work / name
-    train_speaker(speaker, samples, out, TRAINING, data={"samples": len(records)})
+    options = SpeakerOptions(
+        batch=BATCH,
+        rate=1e-3,
+        projector_rate=1e-3,
+        weight_decay=0.01,
+        save_every=100,
+        longest=700,
+        bfloat16=_has_bfloat16(),
+    )
+    train_speaker(speaker, samples, out, options, data={"samples": len(records)})
     write_compact(speaker, out / "speaker.safetensors", OPTIONS)
     print(out / "speaker.safetensors")
 
@@ -172,7 +205,7 @@ def _has_bfloat16() -> bool:
     return bool(torch.cpu._is_avx512_bf16_supported())
 
 
-def publish(data: Path, work: Path) -> None:
+def publish_codebook(data: Path, work: Path) -> None:
     """Enter the codebook among the embedded models, with what it scores in its history."""
     run = work / "codebook"
     network = read_codebook(run / "codebook.onnx")
@@ -195,7 +228,24 @@ def publish(data: Path, work: Path) -> None:
     )
 
 
-STAGES = {f.__name__: f for f in (codebook, questions, looks, chain, direct)}
+def publish_speaker(data: Path, work: Path) -> None:  # noqa: ARG001
+    """Enter the speaker with steps among the embedded models."""
+    path = embedded_folder() / "speaker.safetensors"
+    write_bytes(path, (work / "chain" / path.name).read_bytes())
+    last = Log(work / "chain" / "log.jsonl").rows()[-1]
+    record(
+        "speaker",
+        path.name,
+        None,
+        purpose="language",
+        summary="answers which point is nearest and how many, in steps",
+        trained_on="photographs with depth by small, rendered scenes",
+        note=f"{last['step']} steps of {BATCH}, loss {last['loss']:.3f}; docs/tables/perception.md",
+    )
+
+
+PUBLISHERS = {"codebook": publish_codebook, "speaker": publish_speaker}
+STAGES = {f.__name__: f for f in (codebook, questions, glass, looks, chain, direct)}
 
 
 def main() -> None:
@@ -204,11 +254,11 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder with photos")
     parser.add_argument("--work", type=Path, required=True, help="folder of `python recipes/cpu`")
     parser.add_argument("--only", nargs="+", choices=sorted(STAGES), help="stages to run")
-    parser.add_argument("--publish", action="store_true", help="put the codebook into the package")
+    parser.add_argument("--publish", choices=sorted(PUBLISHERS), help="put it into the package")
     options = parser.parse_args()
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     if options.publish:
-        publish(options.data, options.work)
+        PUBLISHERS[options.publish](options.data, options.work)
         return
     for name, stage in STAGES.items():
         if not options.only or name in options.only:

@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-__all__ = ["Camera", "DepthMap", "Kind", "Points", "__version__", "load", "measure"]
+__all__ = ["Camera", "DepthMap", "Kind", "Points", "__version__", "ask", "load", "measure"]
 
 if TYPE_CHECKING:
     from sightline.depth.estimator import load
     from sightline.metric.measured import measure
+    from sightline.perception.asking import ask
     from sightline.types import Camera, DepthMap, Kind, Points
 
 _HOMES = {
+    "ask": "sightline.perception.asking",
     "load": "sightline.depth.estimator",
     "measure": "sightline.metric.measured",
     "Camera": "sightline.types",

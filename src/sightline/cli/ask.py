@@ -19,7 +19,7 @@ def ask(
     question: Annotated[str, Parameter(name="QUESTION")],
     /,
     *,
-    model: str,
+    model: str = "speaker",
     points: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
     codebook: str = "codebook",
     verify: Annotated[bool, Parameter(negative="--no-verify")] = True,
@@ -37,7 +37,7 @@ def ask(
     Args:
         image: the picture.
         question: in words.
-        model: folder or hub name of a LLaVA-type model that was trained with perception tokens.
+        model: registry name, file, folder or hub name of a model that was taught perception tokens.
         points: letter, column and row of each, such as A=120,80 B=300,200; two to five.
         codebook: registry name or file of the codebook that the model was trained with.
         verify: let perception decide where words and perception disagree.
@@ -49,24 +49,18 @@ def ask(
     from sightline.files import png
     from sightline.files.atomic import write_bytes
     from sightline.files.pictures import read_picture
-    from sightline.perception.asking import parse_points, place, reply_to, understand
+    from sightline.perception.asking import ask as answer
+    from sightline.perception.asking import parse_points
     from sightline.perception.codebook.pictures import write_map
-    from sightline.perception.codebook.tokenizer import DepthTokenizer
     from sightline.perception.model.answering import DepthAnswer
-    from sightline.perception.model.loading import load_speaker
     from sightline.perception.showing import lines_of, picture_of
 
     for path in (picture, map_):
         if path is not None and path.exists() and not force:
             raise InputError("is there already", path=path, remedy="add --force to write over it")
     marked = parse_points(points or [])
-    asked = understand(question, len(marked))
     seen = read_picture(image)
-    if asked.asked == "nearest":
-        place(marked, seen.width, seen.height)  # mistakes are told before a model is loaded
-    reply = reply_to(
-        seen, question, load_speaker(model), DepthTokenizer(codebook), marked, verify=verify
-    )
+    reply = answer(seen, question, marked, model=model, codebook=codebook, verify=verify)
     decoded = reply.answer.decoded if isinstance(reply.answer, DepthAnswer) else None
     if map_ is not None and decoded is not None:
         write_map(map_, decoded, (seen.width, seen.height))

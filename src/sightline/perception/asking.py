@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -25,11 +26,14 @@ from sightline.perception.model.answering import (
     read_depth_answer,
     speak,
 )
-from sightline.perception.model.loading import Speaker
+from sightline.perception.model.loading import Speaker, load_speaker
 from sightline.perception.questions import counting, depth
 from sightline.perception.questions.markers import LETTERS, SIDE, draw_points, squash
 
 Asked = Literal["nearest", "count", "map"]
+
+#: Registry names of the model that answers, and of the codebook it was taught with.
+SPEAKER, CODEBOOK = "speaker", "codebook"
 
 _NEAREST = re.compile(r"\b(near(er|est)?|close(r|st)?|in front|foremost)\b", re.IGNORECASE)
 _FARTHEST = re.compile(r"\b(far(ther|thest)?|further|furthest|behind|distant)\b", re.IGNORECASE)
@@ -192,7 +196,42 @@ class Reply:
                 k: [round(a * x, 1), round(b * y, 1)] for k, (a, b) in answer.own_places.items()
             },
             "values": {k: round(v, 4) for k, v in answer.values.items()},
+            "own_values": {k: round(v, 2) for k, v in answer.own_values.items()},
         }
+
+
+def ask(
+    image: Pictureable,
+    question: str,
+    points: Mapping[str, tuple[float, float]] | None = None,
+    *,
+    model: str | Path | Speaker = SPEAKER,
+    codebook: str | Path | DepthTokenizer = CODEBOOK,
+    verify: bool = True,
+) -> Reply:
+    """Ask about a picture: "which is nearest?" with points, "how many cars?", or "depth map".
+
+    Models are loaded anew for every call; give loaded ones to ask many questions.
+
+    Args:
+        image: path, array or PIL picture.
+        question: in words.
+        points: by letter, in pixels of the picture: {"A": (120, 80), "B": (300, 200)}.
+        model: registry name, file, folder or hub name of a model with perception tokens, or a loaded
+            one (`load_speaker`).
+        codebook: registry name, file or loaded codebook that the model was trained with.
+        verify: let perception decide where words and perception disagree.
+
+    Raises:
+        InputError: the question, the points, the picture or the model are not what they must be.
+    """
+    understood = understand(question, len(points or {}))
+    picture = as_picture(image)
+    if understood.asked == "nearest":
+        place(points or {}, picture.width, picture.height)  # mistakes are told before models load
+    speaker = model if isinstance(model, Speaker) else load_speaker(model)
+    tokenizer = codebook if isinstance(codebook, DepthTokenizer) else DepthTokenizer(codebook)
+    return reply_to(picture, question, speaker, tokenizer, points, verify=verify)
 
 
 def reply_to(

@@ -123,6 +123,8 @@ def forget(name: str, folder: Path | None = None) -> None:
 def _parts(path: Path) -> list[dict[str, Any]]:
     """Describe what belongs to `path` beside it; an `.xml` is of no use without its `.bin`."""
     weights = path.with_suffix(".bin" if path.suffix == ".xml" else ".safetensors")
+    if weights == path:
+        return []
     if not weights.is_file():
         if path.suffix == ".xml":
             raise InputError("no such model file", path=weights)

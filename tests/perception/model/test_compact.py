@@ -18,6 +18,7 @@ from sightline.perception.model.compact import (
     train_tokenizer,
 )
 from sightline.perception.model.compact_files import read_compact, write_compact
+from sightline.perception.model.glass import CHANNELS, MarkGlass
 from sightline.perception.model.loading import load_speaker
 from sightline.perception.model.options import SpeakerOptions
 from sightline.perception.model.training import train_speaker
@@ -57,12 +58,21 @@ def test_it_sees_what_the_depth_model_sees(speaker, picture):
     with torch.no_grad():
         tokens = tower(shown).last_hidden_state
         five, eleven = network.encoder(shown, (5, 11))
-    assert tokens.shape == (1, 4, 2 * 4 * 384)
+    assert tokens.shape == (1, 4, 2 * 4 * 384 + CHANNELS)
     # The second token is columns 2 and 3 of the first two rows; its second patch is column 3.
-    second = tokens[0, 1].view(4, 768)[1]
+    second = tokens[0, 1, :-CHANNELS].view(4, 768)[1]
     torch.testing.assert_close(second[:384], five[0, :, 0, 3])
     torch.testing.assert_close(second[384:], eleven[0, :, 0, 3])
+    torch.testing.assert_close(tokens[0, 1, -CHANNELS:], tower.glass(shown)[0, :, 0, 1])
     assert not any(p.requires_grad for p in tower.parameters())
+
+
+def test_it_sees_marks_with_the_glass_it_is_given():
+    torch.manual_seed(5)
+    glass = MarkGlass()
+    speaker = build_compact(tokenizer(), TINY, codebook=CODEBOOK, glass=glass)
+    given = speaker.model.model.vision_tower.glass.state_dict()
+    assert all(torch.equal(given[name], value) for name, value in glass.state_dict().items())
 
 
 def test_any_text_is_spelt_and_digits_are_single(speaker):
@@ -103,7 +113,7 @@ def test_the_file_brings_everything_back_but_the_encoder(speaker, picture, tmp_p
     assert back.eye == speaker.eye
     assert back.writing.prompt("which?") == speaker.writing.prompt("which?")
     with safe_open(path, "pt") as file:
-        assert not any("vision_tower" in name for name in file.keys())  # noqa: SIM118
+        assert not any("encoder" in name for name in file.keys())  # noqa: SIM118
     assert path.stat().st_size < 2_000_000
     write_compact(back, tmp_path / "again.safetensors", TINY)
     assert (tmp_path / "again.safetensors").read_bytes() == path.read_bytes()

@@ -16,6 +16,7 @@ from sightline.perception.questions.depth import (
     generation,
     read_answer,
     read_places,
+    read_readings,
 )
 from sightline.perception.questions.markers import Point
 from sightline.perception.questions.records import Record, read_llava, write_llava
@@ -28,6 +29,7 @@ def test_a_chain_says_where_what_and_which():
     record = chain("a.jpg", POINTS, to_text(CODES))
     assert read_places(record.answer) == {"A": (10, 20), "B": (200, 120), "C": (300, 5)}
     np.testing.assert_array_equal(from_text(record.answer), CODES)
+    assert read_readings(record.answer) == {"A": 11 / 99, "B": 89 / 99, "C": 34 / 99}
     assert read_answer(record.answer) == "B"
     assert record.task == "chain"
     assert "coordinates" in record.question
@@ -69,6 +71,18 @@ def test_answers_are_read_exactly(text, letter):
 def test_places_that_are_none(text, message):
     with pytest.raises(InputError, match=message):
         read_places(text)
+
+
+def test_answers_about_as_many_points_have_the_same_width():
+    other = {"A": Point(100, 2, 255), "B": Point(2, 335, 0), "C": Point(30, 50, 9)}
+    first, second = (chain("a.jpg", points, "<MAP>").answer for points in (POINTS, other))
+    assert first.index("<MAP>") == second.index("<MAP>")
+    assert len(first) == len(second)
+
+
+def test_readings_stand_behind_the_map():
+    text = f"A reads 11 {to_text(CODES)} B reads 50, B reads 60, C reads 7, D reads 1234"
+    assert read_readings(text) == {"B": 50 / 99}
 
 
 def test_records_there_and_back(tmp_path):

@@ -47,9 +47,12 @@ def map_of(depth: DepthMap) -> NDArray[np.uint8]:
     return square(bytes_of(depth))
 
 
-def square(values: NDArray[np.uint8], side: int = SIDE) -> NDArray[np.uint8]:
-    """Bring (H, W) or (H, W, 3) bytes to a square by nearest neighbours."""
-    return np.asarray(cv2.resize(values, (side, side), interpolation=cv2.INTER_NEAREST), np.uint8)
+def square(
+    values: NDArray[np.uint8], side: int = SIDE, *, smooth: bool = False
+) -> NDArray[np.uint8]:
+    """Bring (H, W) or (H, W, 3) bytes to a square by nearest neighbours, or smoothly by areas."""
+    how = cv2.INTER_AREA if smooth else cv2.INTER_NEAREST
+    return np.asarray(cv2.resize(values, (side, side), interpolation=how), np.uint8)
 
 
 def to_input(values: NDArray[np.uint8]) -> Tensor:

@@ -71,6 +71,7 @@ class DepthAnswer(Checked[str]):
         own_places: those that it said.
         decoded: (320, 320) disparity of the map that it wrote, 0 to 1; None without a map.
         values: of that map at the places.
+        own_values: what it said that its map reads there, 0 to 1.
     """
 
     text: str
@@ -79,6 +80,7 @@ class DepthAnswer(Checked[str]):
     own_places: Mapping[str, tuple[int, int]]
     decoded: FloatArray | None
     values: Mapping[str, float]
+    own_values: Mapping[str, float]
 
     @property
     def perceived(self) -> str | None:
@@ -202,7 +204,8 @@ def read_depth_answer(
             decoded = None
     if decoded is not None:
         values = values_at(decoded, places)
-    return DepthAnswer(text, depth.read_answer(text), places, own, decoded, values)
+    said = depth.read_answer(text)
+    return DepthAnswer(text, said, places, own, decoded, values, depth.read_readings(text))
 
 
 def read_count_answer(text: str) -> CountAnswer:

@@ -22,9 +22,11 @@ from transformers import (
 )
 
 from sightline.depth.network import DepthAnything
+from sightline.depth.spec import ModelSpec
 from sightline.depth.vit_models import read_vit
 from sightline.errors import InputError
 from sightline.perception.model.eye import Eye
+from sightline.perception.model.glass import MarkGlass
 from sightline.perception.model.loading import Speaker
 from sightline.perception.model.speech import IMAGE, Speech, Writing
 from sightline.perception.model.tower import CELL, DepthTower, TowerConfig, register
@@ -42,14 +44,14 @@ class CompactOptions:
         width: of the language model.
         layers: of it.
         heads: of its attention.
-        side: of the square picture that it sees, [px].
+        side: of the square picture that it sees, [px]; at 280 a token of it is a code of the map.
         taps: blocks of the encoder that it sees.
     """
 
     width: int = 256
     layers: int = 6
     heads: int = 4
-    side: int = 336
+    side: int = 280
     taps: tuple[int, ...] = (5, 11)
 
     def __post_init__(self) -> None:
@@ -94,6 +96,7 @@ def build_compact(
     *,
     codebook: str | None,
     vision: str = "small",
+    glass: MarkGlass | None = None,
     seed: int = 0,
     pixels: bool = True,
 ) -> Speaker:
@@ -104,6 +107,7 @@ def build_compact(
         options: its size.
         codebook: checksum of the codebook that its depth tokens are of.
         vision: depth model whose encoder it sees with.
+        glass: that it sees marks with; None for one that was taught nothing.
         seed: of its weights.
         pixels: give it pixel tokens beside depth tokens.
     """
@@ -134,18 +138,25 @@ def build_compact(
         tie_word_embeddings=True,
     )
     model = LlavaForConditionalGeneration(config)
-    see_with(model, network)
+    see_with(model, network, glass)
     cells = options.side // CELL
     speech = Speech(human="", model="\n", picture="")
     writing = Writing(tokenizer, config.image_token_id, cells * cells, speech)
-    eye = Eye(options.side, shown.mean, shown.std)
+    eye = eye_of(shown, options.side)
     return Speaker(model.eval(), writing, eye, vocabulary, codebook)
 
 
-def see_with(model: Any, network: DepthAnything) -> None:
-    """Fill the vision tower with a depth network's encoder; it does not learn."""
+def eye_of(shown: ModelSpec, side: int) -> Eye:
+    """Return how a compact speaker is shown pictures: smoothly, or letters lose their strokes."""
+    return Eye(side, shown.mean, shown.std, smooth=True)
+
+
+def see_with(model: Any, network: DepthAnything, glass: MarkGlass | None) -> None:
+    """Fill the vision tower with a depth network's encoder and a glass; it does not learn."""
     tower: DepthTower = model.model.vision_tower
     tower.encoder.load_state_dict(network.encoder.state_dict())
+    if glass is not None:
+        tower.glass.load_state_dict(glass.state_dict())
     tower.requires_grad_(False)
 
 

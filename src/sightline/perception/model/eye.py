@@ -32,19 +32,21 @@ class Eye:
         side: of the square picture, [px].
         mean: of each channel, of values in 0 to 1.
         std: of each channel.
+        smooth: bring pictures to their square by areas; if not, by nearest neighbours, as the paper.
     """
 
     side: int = 336
     mean: tuple[float, float, float] = CLIP_MEAN
     std: tuple[float, float, float] = CLIP_STD
+    smooth: bool = False
 
     def look(self, pictures: Sequence[NDArray[np.uint8]]) -> Tensor:
         """(H, W, 3) sRGB pictures of any size → (N, 3, side, side) as the tower wants them.
 
-        Squashed by nearest neighbours, as the paper does, so that a coordinate of the picture is the
-        same share of its side everywhere.
+        Squashed, as the paper does, so that a coordinate of the picture is the same share of its side
+        everywhere.
         """
-        squares = np.stack([square(pixels, self.side) for pixels in pictures])
+        squares = np.stack([square(pixels, self.side, smooth=self.smooth) for pixels in pictures])
         values = torch.from_numpy(squares).permute(0, 3, 1, 2).float() / 255
         mean, std = (torch.tensor(x)[:, None, None] for x in (self.mean, self.std))
         return (values - mean) / std
@@ -56,7 +58,8 @@ class Eye:
     @classmethod
     def from_dict(cls, found: dict[str, Any]) -> Eye:
         """Read what `to_dict` gave."""
-        return cls(int(found["side"]), tuple(found["mean"]), tuple(found["std"]))
+        smooth = bool(found.get("smooth", False))
+        return cls(int(found["side"]), tuple(found["mean"]), tuple(found["std"]), smooth)
 
 
 def read_eye(folder: Path, side: int) -> Eye:

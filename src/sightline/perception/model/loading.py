@@ -18,7 +18,9 @@ from sightline.files.reading import read_bytes
 from sightline.perception.model.eye import Eye, read_eye
 from sightline.perception.model.speech import IMAGE, Speech, Writing
 from sightline.perception.vocabulary import DEPTH_WORDS, PIXEL_WORDS, Vocabulary, find
+from sightline.weights import catalogue
 from sightline.weights.quiet import quiet_libraries
+from sightline.weights.store import resolve
 
 NOTES = "perception.json"
 
@@ -51,12 +53,12 @@ class Speaker:
 
 
 def load_speaker(name: str | Path, *, dtype: str = "float32", device: str = "cpu") -> Speaker:
-    """Load a LLaVA-type model from a folder, from a hub by its name, or a compact one from its file.
+    """Load a model of the registry, a compact one from its file, or any LLaVA-type model.
 
     A folder that holds an adapter (PEFT) gets its base model from where the adapter says.
 
     Args:
-        name: folder, file, or `owner/name` of the hub.
+        name: `speaker` or another name of the registry, folder, file, or `owner/name` of the hub.
         dtype: of its weights.
         device: to run it on.
     """
@@ -64,6 +66,8 @@ def load_speaker(name: str | Path, *, dtype: str = "float32", device: str = "cpu
 
     from sightline.perception.model.compact_files import is_compact, read_compact
 
+    if isinstance(name, str) and not Path(name).exists() and catalogue.find(name) is not None:
+        name = resolve(name, purpose="language").path
     if is_compact(name):
         speaker = read_compact(name)
         speaker.model.to(device, getattr(torch, dtype))

@@ -53,6 +53,7 @@ class SpeakerOptions:
         longest: tokens of a conversation, at most.
         reconstruction: weight of the decoded map's mean square error; 0 for none.
         save_every: steps between checkpoints.
+        bfloat16: multiply in bfloat16; weights and their gradients stay as they are.
         seed: of dropout.
         threads: of the processor; None for torch's choice.
     """
@@ -66,6 +67,7 @@ class SpeakerOptions:
     longest: int = 2048
     reconstruction: float = 0.0
     save_every: int = 100
+    bfloat16: bool = False
     seed: int = 0
     threads: int | None = None
 

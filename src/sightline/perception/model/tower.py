@@ -3,7 +3,8 @@
 LLaVA takes any vision tower that transformers can build from a configuration, so this one is entered
 into its register; nothing is patched. The encoder is that of an embedded depth model: a model that uses
 it need not store it again, and sees with features that know about depth. Four neighbouring patches are
-one token (28 × 28 pixels), so that a language model of a few million weights can afford to look.
+one token (28 × 28 pixels), so that a language model of a few million weights can afford to look; what a
+reading glass for marked points sees there is added to it.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from transformers.modeling_outputs import BaseModelOutputWithPooling
 
 from sightline.depth.network.sizes import PATCH, SIZES
 from sightline.depth.network.vit import VisionTransformer
+from sightline.perception.model import glass
 
 #: Patches along the side of a token.
 MERGE = 2
@@ -46,14 +48,15 @@ class TowerConfig(PretrainedConfig):  # type: ignore[misc]  # transformers has n
     ) -> None:
         self.architecture, self.taps, self.image_size = architecture, list(taps), image_size
         self.patch_size = CELL
-        self.hidden_size = SIZES[architecture].width * len(self.taps) * MERGE * MERGE
+        encoder = SIZES[architecture].width * len(self.taps) * MERGE * MERGE
+        self.hidden_size = encoder + glass.CHANNELS
         super().__init__(**settings)
 
 
 class DepthTower(PreTrainedModel):  # type: ignore[misc]
     """(N, 3, H, W) → one hidden state of (N, H/28 · W/28, D).
 
-    Channels are those of all taps, of the four patches of a token one after another.
+    Channels are those of all taps, of the four patches of a token one after another, then the glass's.
     """
 
     config_class = TowerConfig
@@ -63,10 +66,11 @@ class DepthTower(PreTrainedModel):  # type: ignore[misc]
     def __init__(self, config: TowerConfig) -> None:
         super().__init__(config)
         self.encoder = VisionTransformer(SIZES[config.architecture])
+        self.glass = glass.MarkGlass()
         self.post_init()
 
     def _init_weights(self, module: Any) -> None:
-        """Leave them: the encoder begins as DINOv2 does, and is filled from a depth model."""
+        """Leave them: they are filled, from a depth model and from a glass that was taught."""
 
     def forward(self, pixel_values: Tensor, **_: Any) -> BaseModelOutputWithPooling:
         """Look at pictures.
@@ -83,7 +87,8 @@ class DepthTower(PreTrainedModel):  # type: ignore[misc]
         tokens = cells.permute(0, 2, 4, 3, 5, 1).reshape(
             batch, (rows // MERGE) * (columns // MERGE), MERGE * MERGE * channels
         )
-        return _seen(tokens)
+        marks = self.glass(pixel_values).flatten(2).transpose(1, 2)
+        return _seen(torch.cat([tokens, marks.to(tokens.dtype)], dim=-1))
 
 
 def _seen(tokens: Tensor) -> BaseModelOutputWithPooling:

@@ -161,12 +161,11 @@ def train_speaker(
     started, first = time.monotonic(), step
     with stop_between_steps() as stop:
         while step < steps:
-            factor = rate_at(step, steps, options.warmup)
-            for group in optimiser.param_groups:
-                group["lr"] = group["peak"] * factor
+            _set_rate(optimiser, rate_at(step, steps, options.warmup))
             speaker.model.train()
             lesson, pixels = _batch(speaker, samples, step, options, team)
-            loss = wrapped(lesson, pixels, _tokens(lesson, team))
+            with torch.autocast(team.device.type, torch.bfloat16, enabled=options.bfloat16):
+                loss = wrapped(lesson, pixels, _tokens(lesson, team))
             mean = team.mean(loss)
             if not math.isfinite(mean):
                 raise SightlineError(
@@ -199,6 +198,11 @@ def rate_at(step: int, steps: int, warmup: float) -> float:
     if step < rise:
         return (step + 1) / rise
     return 0.5 * (1 + math.cos(math.pi * (step - rise) / max(1, steps - rise)))
+
+
+def _set_rate(optimiser: torch.optim.Optimizer, factor: float) -> None:
+    for group in optimiser.param_groups:
+        group["lr"] = group["peak"] * factor
 
 
 def _groups(model: nn.Module, options: SpeakerOptions) -> list[dict[str, Any]]:

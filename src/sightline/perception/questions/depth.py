@@ -1,7 +1,9 @@
 """Questions about depth: write the map down; which point is nearest; the chain of both.
 
 The chain is the paper's: first where the points are, then the depth map in tokens, then which value is
-higher. Sentences are ours; a released checkpoint of the authors wants theirs.
+higher. Ours says what the map reads at each point before it concludes: one step less to take silently.
+Numbers have a fixed width, so that a map begins at the same place in all answers about as many points.
+Sentences are ours; a released checkpoint of the authors wants theirs.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ NEAREST = (
 )
 STEPS = (
     f" The picture is {SIDE} × {SIDE} pixels. First give the coordinates of the points, then the depth "
-    "map in depth tokens, then say at which point its value is higher: higher is nearer."
+    "map in depth tokens, then what it reads at each point, from 00 to 99: higher is nearer."
 )
 
 #: The chain without its first step, to learn what that one is worth (the paper's ablation).
@@ -31,6 +33,7 @@ MAP_STEP = (
 )
 
 _PLACE = re.compile(r"\b([A-E]): x = (\d{1,3}), y = (\d{1,3})")
+_READING = re.compile(r"\b([A-E]) reads (\d{2})\b")
 _ANSWER = re.compile(r"\(([A-E])\)")
 
 
@@ -57,13 +60,23 @@ def map_first(image: str, points: Mapping[str, Point], tokens: str) -> Record:
 
 def chain_text(points: Mapping[str, Point], tokens: str) -> str:
     """Return the answer in steps."""
-    letter = nearest_letter(points)
-    return f"{places_text(points)}\nDepth map: {tokens}\n{conclusion(letter)}"
+    steps = (
+        places_text(points),
+        f"Depth map: {tokens}",
+        readings_text(points),
+        conclusion(nearest_letter(points)),
+    )
+    return "\n".join(steps)
 
 
 def places_text(points: Mapping[str, Point]) -> str:
     """Return where the points are, in the order of their letters."""
-    return "\n".join(f"{letter}: x = {p.x}, y = {p.y}" for letter, p in points.items())
+    return "\n".join(f"{letter}: x = {p.x:03d}, y = {p.y:03d}" for letter, p in points.items())
+
+
+def readings_text(points: Mapping[str, Point]) -> str:
+    """Return what the map reads at the points: 00 is its farthest place, 99 its nearest."""
+    return ", ".join(f"{letter} reads {p.value * 99 // 255:02d}" for letter, p in points.items())
 
 
 def conclusion(letter: str) -> str:
@@ -86,6 +99,14 @@ def read_places(text: str) -> dict[str, tuple[int, int]]:
             raise InputError(f"the answer puts {letter} at {x},{y}, outside the picture")
         places[letter] = (int(x), int(y))
     return places
+
+
+def read_readings(text: str) -> dict[str, float]:
+    """Read what an answer says that its map reads, 0 to 1; the first reading of a letter counts."""
+    found: dict[str, float] = {}
+    for letter, value in _READING.findall(text.rsplit(END, 1)[-1]):
+        found.setdefault(letter, int(value) / 99)
+    return found
 
 
 def read_answer(text: str) -> str | None:
