@@ -1,5 +1,7 @@
 """Whatever the model would like to say: maps are whole, boxes have four sides."""
 
+from itertools import groupby
+
 import pytest
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM, LogitsProcessorList
@@ -49,6 +51,26 @@ def test_a_thousand_random_answers_have_no_torn_map(most):
     written = write(WholeMaps(DEPTH, 4, most=most), rng, rows=350, length=240)
     found = [maps_of(row) for row in written]
     assert max(found) == most
+
+
+def test_a_thousand_random_batches_have_no_wrong_token():
+    rng = torch.Generator().manual_seed(11)
+    wholes = 0
+    for number in range(1000):
+        rows, prompt = 1 + number % 3, 1 + number % 5
+        processors = [WholeMaps(BOTH, prompt, first=number % 2 == 0), WholeBoxes(BOTH, prompt)]
+        ids = torch.randint(WORDS, (rows, prompt), generator=rng)
+        for _ in range(106):
+            scores = torch.randn(rows, WORDS + 466, generator=rng) * 5
+            for processor in processors:
+                scores = processor(ids, scores)
+            ids = torch.cat([ids, scores.argmax(1, keepdim=True)], 1)
+        for row in ids[:, prompt:]:
+            wholes += maps_of(row, BOTH)
+            runs = groupby(row.tolist(), BOTH.pixels.__contains__)
+            lengths = [len(list(run)) for inside, run in runs if inside]
+            assert all(length % 4 == 0 for length in lengths[:-1])
+    assert wholes > 1000
 
 
 def test_the_answer_may_have_to_begin_with_a_map():
