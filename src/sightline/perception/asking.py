@@ -32,9 +32,6 @@ from sightline.perception.questions.markers import LETTERS, SIDE, draw_points, s
 
 Asked = Literal["nearest", "count", "map"]
 
-#: Registry names of the model that answers, and of the codebook it was taught with.
-SPEAKER, CODEBOOK = "speaker", "codebook"
-
 _NEAREST = re.compile(r"\b(near(er|est)?|close(r|st)?|in front|foremost)\b", re.IGNORECASE)
 _FARTHEST = re.compile(r"\b(far(ther|thest)?|further|furthest|behind|distant)\b", re.IGNORECASE)
 _MANY = re.compile(
@@ -205,8 +202,8 @@ def ask(
     question: str,
     points: Mapping[str, tuple[float, float]] | None = None,
     *,
-    model: str | Path | Speaker = SPEAKER,
-    codebook: str | Path | DepthTokenizer = CODEBOOK,
+    model: str | Path | Speaker,
+    codebook: str | Path | DepthTokenizer = "codebook",
     verify: bool = True,
 ) -> Reply:
     """Ask about a picture: "which is nearest?" with points, "how many cars?", or "depth map".

@@ -58,7 +58,7 @@ def load_speaker(name: str | Path, *, dtype: str = "float32", device: str = "cpu
     A folder that holds an adapter (PEFT) gets its base model from where the adapter says.
 
     Args:
-        name: `speaker` or another name of the registry, folder, file, or `owner/name` of the hub.
+        name: of the registry, folder, file, or `owner/name` of the hub.
         dtype: of its weights.
         device: to run it on.
     """
