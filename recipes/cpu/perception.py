@@ -8,7 +8,8 @@ scenes and its teacher's labels are used. Stop it at any time: the same command 
     codebook   the depth codebook, from labels of photographs and from scenes
     questions  pictures with marked points, things to count, and their questions
     glass      small convolutions that find marked points
-    looks      what the eyes give for every picture: the depth encoder and the glass, both frozen
+    looks      what the eyes give for every picture: the depth network and the glass, both frozen
+    align      the projector, which learns what lies in each cell of a picture
     chain      a speaker that writes down what it perceives before it answers
     direct     one of the same size, as many samples, that is taught answers alone
 
@@ -38,6 +39,7 @@ from sightline.files.pictures import read_picture
 from sightline.perception.codebook.files import read_codebook, write_codebook
 from sightline.perception.codebook.score import COUNTS, score_codebook
 from sightline.perception.codebook.tokenizer import DepthTokenizer
+from sightline.perception.model.alignment import align_projector
 from sightline.perception.model.compact import (
     CompactOptions,
     build_compact,
@@ -63,6 +65,8 @@ DEPTH_SCENES, COUNT_SCENES = 3000, 4000
 STEPS, BATCH = 2000, 16
 #: Steps of the glass, and pictures that it is taught on.
 GLASS_STEPS, GLASS_PICTURES = 1400, 3000
+#: Steps of the projector, before either speaker learns.
+ALIGN_STEPS = 800
 OPTIONS = CompactOptions()
 
 
@@ -153,11 +157,26 @@ def looks(data: Path, work: Path) -> None:  # noqa: ARG001
     look_ahead(_speaker(work), names, work / "questions", work / "looks", bfloat16=_has_bfloat16())
 
 
-def _train(work: Path, name: str, records: list[Record]) -> None:
-    speaker = _speaker(work)
-    seen = Looks(work / "looks")
+def align(data: Path, work: Path) -> None:  # noqa: ARG001
+    """Teach the projector, which both speakers begin with."""
+    path = work / "projector.safetensors"
+    if path.is_file():
+        return
+    found = _records(work)
+    records = [r for r in found["reasoning"] if "coordinates" in r.question]
+    records += random.Random(4).sample(found["generation"], len(records) // 2)
+    speaker, seen = _speaker(work), Looks(work / "looks")
     some = [torch.from_numpy(seen.of(r.image)[None]).float() for r in records[::97][:64]]
     calm_projector(speaker, some)
+    samples = RecordedSamples([(work / "questions", r) for r in records], seen)
+    align_projector(speaker, samples, steps=ALIGN_STEPS, bfloat16=_has_bfloat16())
+    save_file(speaker.model.model.multi_modal_projector.state_dict(), path)
+
+
+def _train(work: Path, name: str, records: list[Record]) -> None:
+    speaker, seen = _speaker(work), Looks(work / "looks")
+    projector = load_file(work / "projector.safetensors")
+    speaker.model.model.multi_modal_projector.load_state_dict(projector)
     samples = RecordedSamples([(work / "questions", r) for r in records], seen)
     out = work / name
     options = SpeakerOptions(
@@ -245,7 +264,7 @@ def publish_speaker(data: Path, work: Path) -> None:  # noqa: ARG001
 
 
 PUBLISHERS = {"codebook": publish_codebook, "speaker": publish_speaker}
-STAGES = {f.__name__: f for f in (codebook, questions, glass, looks, chain, direct)}
+STAGES = {f.__name__: f for f in (codebook, questions, glass, looks, align, chain, direct)}
 
 
 def main() -> None:

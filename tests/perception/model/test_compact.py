@@ -12,6 +12,7 @@ from sightline.depth.checkpoints import load_network
 from sightline.errors import InputError
 from sightline.perception.model.answering import read_depth_answer, speak, speak_all
 from sightline.perception.model.compact import (
+    LOUDER,
     CompactOptions,
     build_compact,
     calm_projector,
@@ -58,12 +59,20 @@ def test_it_sees_what_the_depth_model_sees(speaker, picture):
     with torch.no_grad():
         tokens = tower(shown).last_hidden_state
         five, eleven = network.encoder(shown, (5, 11))
-    assert tokens.shape == (1, 4, 2 * 4 * 384 + CHANNELS)
+        disparity = network(shown)
+    assert tokens.shape == (1, 4, 2 * 4 * 384 + 16 + 2 * 2 + CHANNELS)
+    assert tower.features == 2 * 4 * 384
     # The second token is columns 2 and 3 of the first two rows; its second patch is column 3.
-    second = tokens[0, 1, :-CHANNELS].view(4, 768)[1]
+    second = tokens[0, 1, : tower.features].view(4, 768)[1]
     torch.testing.assert_close(second[:384], five[0, :, 0, 3])
     torch.testing.assert_close(second[384:], eleven[0, :, 0, 3])
     torch.testing.assert_close(tokens[0, 1, -CHANNELS:], tower.glass(shown)[0, :, 0, 1])
+    # Disparity of 4 × 4 places of 7 px; then row 0 and column 1.
+    means = disparity.view(8, 7, 8, 7).mean((1, 3))
+    near = (means - means.min()) / (means.max() - means.min())
+    rest = tokens[0, 1, tower.features : -CHANNELS]
+    torch.testing.assert_close(rest[:16].view(4, 4), near[:4, 4:], atol=1e-5, rtol=1e-4)
+    assert rest[16:].tolist() == [1, 0, 0, 1]
     assert not any(p.requires_grad for p in tower.parameters())
 
 
@@ -98,7 +107,9 @@ def test_a_calm_projector_hides_no_channel(speaker):
     with torch.no_grad():
         tokens = torch.cat([speaker.model.model.vision_tower(b).last_hidden_state for b in batches])
         flat = tokens.flatten(0, 1)
-        wanted = (flat - flat.mean(0)) / (flat.std(0) + 1e-6) @ before.T
+        even = (flat - flat.mean(0)) / (flat.std(0) + 1e-6)
+        even[:, speaker.model.model.vision_tower.features :] *= LOUDER
+        wanted = even @ before.T
         got = layer(flat) - layer(flat).mean(0)
     torch.testing.assert_close(got, wanted - wanted.mean(0), atol=1e-2, rtol=1e-2)
 
@@ -113,7 +124,7 @@ def test_the_file_brings_everything_back_but_the_encoder(speaker, picture, tmp_p
     assert back.eye == speaker.eye
     assert back.writing.prompt("which?") == speaker.writing.prompt("which?")
     with safe_open(path, "pt") as file:
-        assert not any("encoder" in name for name in file.keys())  # noqa: SIM118
+        assert not any("network" in name for name in file.keys())  # noqa: SIM118
     assert path.stat().st_size < 2_000_000
     write_compact(back, tmp_path / "again.safetensors", TINY)
     assert (tmp_path / "again.safetensors").read_bytes() == path.read_bytes()

@@ -1,7 +1,7 @@
-"""A LLaVA small enough for a laptop: our depth encoder looks, a few million weights of Llama speak.
+"""A LLaVA small enough for a laptop: our depth network looks, a few million weights of Llama speak.
 
-The encoder is frozen and is that of the embedded `small`, so only projector, language model and
-tokenizer are its own. The tokenizer spells: bytes, and pieces of words that its questions and answers
+It sees with the embedded `small`, frozen, so only glass, projector, language model and tokenizer are
+its own. The tokenizer spells: bytes, and pieces of words that its questions and answers
 are made of; digits are always single.
 """
 
@@ -34,6 +34,8 @@ from sightline.perception.vocabulary import extend
 
 #: Pieces of words beside bytes and marks.
 PIECES = 640
+#: How much louder than features of the encoder the few other channels begin.
+LOUDER = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,7 @@ def build_compact(
         tokenizer: of `train_tokenizer`; perception tokens are added to it.
         options: its size.
         codebook: checksum of the codebook that its depth tokens are of.
-        vision: depth model whose encoder it sees with.
+        vision: depth model that it sees with.
         glass: that it sees marks with; None for one that was taught nothing.
         seed: of its weights.
         pixels: give it pixel tokens beside depth tokens.
@@ -152,9 +154,9 @@ def eye_of(shown: ModelSpec, side: int) -> Eye:
 
 
 def see_with(model: Any, network: DepthAnything, glass: MarkGlass | None) -> None:
-    """Fill the vision tower with a depth network's encoder and a glass; it does not learn."""
+    """Fill the vision tower with a depth network and a glass; it does not learn."""
     tower: DepthTower = model.model.vision_tower
-    tower.encoder.load_state_dict(network.encoder.state_dict())
+    tower.network.load_state_dict(network.state_dict())
     if glass is not None:
         tower.glass.load_state_dict(glass.state_dict())
     tower.requires_grad_(False)
@@ -162,10 +164,11 @@ def see_with(model: Any, network: DepthAnything, glass: MarkGlass | None) -> Non
 
 @torch.no_grad()
 def calm_projector(speaker: Speaker, pictures: Sequence[Tensor]) -> None:
-    """Let the projector begin with features of mean 0 and spread 1, whatever the tower gives.
+    """Let the projector begin with features of mean 0, each as loud as it should be.
 
     A few channels of a ViT are a hundred times larger than the rest, and would be all that an untrained
-    projector sees. Their mean and spread over some pictures go into its first layer.
+    projector sees; disparity, places and marks are few and would drown. So mean and spread over some
+    pictures go into its first layer, and the few are made louder.
 
     Args:
         speaker: with a tower that has learnt.
@@ -177,6 +180,8 @@ def calm_projector(speaker: Speaker, pictures: Sequence[Tensor]) -> None:
     )
     spread, mean = torch.std_mean(tokens.double(), dim=0)
     layer = model.multi_modal_projector.linear_1
-    weight = layer.weight.double() / (spread + 1e-6)
+    loud = torch.ones_like(spread)
+    loud[model.vision_tower.features :] = LOUDER
+    weight = layer.weight.double() * loud / (spread + 1e-6)
     layer.bias.sub_((weight @ mean).to(layer.bias))
     layer.weight.copy_(weight)

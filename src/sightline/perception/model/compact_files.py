@@ -25,7 +25,7 @@ from sightline.weights.store import resolve
 
 KEY = "sightline.speaker"
 
-_ENCODER = "model.vision_tower.encoder."
+_NETWORK = "model.vision_tower.network."
 #: The output matrix is the embedding itself.
 _TIED = "lm_head.weight"
 
@@ -53,7 +53,7 @@ def write_compact(
     state = {
         name: value.to(torch.float16).contiguous()
         for name, value in speaker.model.state_dict().items()
-        if not name.startswith(_ENCODER) and name != _TIED
+        if not name.startswith(_NETWORK) and name != _TIED
     }
     with atomic_path(Path(path)) as temporary:
         save_file(state, temporary, {KEY: json.dumps(notes, ensure_ascii=False, sort_keys=True)})
@@ -100,7 +100,7 @@ def read_compact(path: str | Path) -> Speaker:
         left = speaker.model.load_state_dict(state, strict=False)
     except RuntimeError as error:
         raise InputError("a damaged speaker (its weights)", path=path) from error
-    missing = [n for n in left.missing_keys if not n.startswith(_ENCODER) and n != _TIED]
+    missing = [n for n in left.missing_keys if not n.startswith(_NETWORK) and n != _TIED]
     if missing or left.unexpected_keys:
         strange = (missing or left.unexpected_keys)[0]
         raise InputError(f"a damaged speaker ({strange})", path=path)

@@ -1,10 +1,14 @@
-"""Our depth network's encoder as the vision tower of a LLaVA-type model.
+"""Our depth network as the vision tower of a LLaVA-type model.
 
 LLaVA takes any vision tower that transformers can build from a configuration, so this one is entered
-into its register; nothing is patched. The encoder is that of an embedded depth model: a model that uses
-it need not store it again, and sees with features that know about depth. Four neighbouring patches are
-one token (28 × 28 pixels), so that a language model of a few million weights can afford to look; what a
-reading glass for marked points sees there is added to it.
+into its register; nothing is patched. The network is an embedded depth model, whole: a model that uses
+it need not store it again. A token is a cell of 28 × 28 pixels, so that a language model of a few
+million weights can afford to look; it has
+
+    features     of the encoder, of the four patches of the cell
+    disparity    of 4 × 4 places in the cell, from the farthest (0) to the nearest (1) of the picture
+    place        row and column of the cell
+    marks        what a reading glass for marked points sees there
 """
 
 from __future__ import annotations
@@ -14,17 +18,21 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutputWithPooling
 
+from sightline.depth.network import DepthAnything
 from sightline.depth.network.sizes import PATCH, SIZES
-from sightline.depth.network.vit import VisionTransformer
+from sightline.errors import InputError
 from sightline.perception.model import glass
 
 #: Patches along the side of a token.
 MERGE = 2
 #: Pixels along the side of a token.
 CELL = PATCH * MERGE
+#: Places along the side of a token whose disparity is seen.
+PLACES = 4
 
 
 class TowerConfig(PretrainedConfig):  # type: ignore[misc]  # transformers has no types
@@ -32,7 +40,7 @@ class TowerConfig(PretrainedConfig):  # type: ignore[misc]  # transformers has n
 
     Args:
         architecture: of the encoder: vits, vitb, vitl.
-        taps: blocks (from 0) whose outputs are seen, shallow to deep; the last is as far as it runs.
+        taps: blocks (from 0) whose outputs are seen; the depth head sees them too.
         image_size: side of the square picture, [px].
         settings: of transformers.
     """
@@ -48,15 +56,17 @@ class TowerConfig(PretrainedConfig):  # type: ignore[misc]  # transformers has n
     ) -> None:
         self.architecture, self.taps, self.image_size = architecture, list(taps), image_size
         self.patch_size = CELL
+        cells = image_size // CELL
         encoder = SIZES[architecture].width * len(self.taps) * MERGE * MERGE
-        self.hidden_size = encoder + glass.CHANNELS
+        self.hidden_size = encoder + PLACES * PLACES + 2 * cells + glass.CHANNELS
         super().__init__(**settings)
 
 
 class DepthTower(PreTrainedModel):  # type: ignore[misc]
-    """(N, 3, H, W) → one hidden state of (N, H/28 · W/28, D).
+    """(N, 3, S, S) → one hidden state of (N, (S/28)², D).
 
-    Channels are those of all taps, of the four patches of a token one after another, then the glass's.
+    Channels are those of all taps, of the four patches of a token one after another; disparity; row and
+    column, each a one among zeros; and the glass's.
     """
 
     config_class = TowerConfig
@@ -65,9 +75,17 @@ class DepthTower(PreTrainedModel):  # type: ignore[misc]
 
     def __init__(self, config: TowerConfig) -> None:
         super().__init__(config)
-        self.encoder = VisionTransformer(SIZES[config.architecture])
+        self.network = DepthAnything(SIZES[config.architecture])
+        missing = [tap for tap in config.taps if tap not in self.network.taps]
+        if missing:
+            raise InputError(f"blocks {missing} are not among {self.network.taps}, which are seen")
         self.glass = glass.MarkGlass()
         self.post_init()
+
+    @property
+    def features(self) -> int:
+        """How many of the channels are the encoder's."""
+        return SIZES[self.config.architecture].width * len(self.config.taps) * MERGE * MERGE
 
     def _init_weights(self, module: Any) -> None:
         """Leave them: they are filled, from a depth model and from a glass that was taught."""
@@ -76,19 +94,42 @@ class DepthTower(PreTrainedModel):  # type: ignore[misc]
         """Look at pictures.
 
         Args:
-            pixel_values: (N, 3, H, W) with sides that are multiples of 28; or (N, T, D), what the tower
+            pixel_values: (N, 3, S, S) with the side of the configuration; or (N, T, D), what the tower
                 gave for them before: it never learns, so training need not look twice.
         """
         if pixel_values.ndim == 3:
             return _seen(pixel_values)
-        maps = torch.cat(self.encoder(pixel_values, self.config.taps), dim=1)
-        batch, channels, rows, columns = maps.shape
-        cells = maps.view(batch, channels, rows // MERGE, MERGE, columns // MERGE, MERGE)
-        tokens = cells.permute(0, 2, 4, 3, 5, 1).reshape(
-            batch, (rows // MERGE) * (columns // MERGE), MERGE * MERGE * channels
-        )
-        marks = self.glass(pixel_values).flatten(2).transpose(1, 2)
-        return _seen(torch.cat([tokens, marks.to(tokens.dtype)], dim=-1))
+        taps = self.network.encoder(pixel_values, self.network.taps)
+        chosen = [taps[self.network.taps.index(tap)] for tap in self.config.taps]
+        cells = self.config.image_size // CELL
+        parts = [
+            by_cell(torch.cat(chosen, dim=1), MERGE),
+            by_cell(nearness(self.network.decode(taps), cells * PLACES), PLACES),
+            _rows_and_columns(cells).to(pixel_values).expand(len(pixel_values), -1, -1),
+            by_cell(self.glass(pixel_values), 1),
+        ]
+        return _seen(torch.cat([part.to(pixel_values.dtype) for part in parts], dim=-1))
+
+
+def by_cell(maps: Tensor, side: int) -> Tensor:
+    """(N, C, R · side, R · side) → (N, R², side² · C): what lies in each cell, place after place."""
+    batch, channels, rows, columns = maps.shape
+    cells = maps.view(batch, channels, rows // side, side, columns // side, side)
+    return cells.permute(0, 2, 4, 3, 5, 1).reshape(batch, -1, side * side * channels)
+
+
+def nearness(disparity: Tensor, side: int) -> Tensor:
+    """(N, H, W) → (N, 1, side, side), from the farthest (0) to the nearest (1) of each picture."""
+    means = F.adaptive_avg_pool2d(disparity.float().relu()[:, None], side)
+    low, high = (values(means, dim=(2, 3), keepdim=True) for values in (torch.amin, torch.amax))
+    return (means - low) / (high - low).clamp(min=1e-6)
+
+
+def _rows_and_columns(cells: int) -> Tensor:
+    """Return (cells², 2 · cells): a one at the row and a one at the column of each cell."""
+    one = torch.eye(cells)
+    rows, columns = one.repeat_interleave(cells, 0), one.repeat(cells, 1)
+    return torch.cat([rows, columns], dim=1)
 
 
 def _seen(tokens: Tensor) -> BaseModelOutputWithPooling:

@@ -1,0 +1,119 @@
+"""A codec as one safetensors file: weights as they are, everything else in the header.
+
+The header's metadata hold the kind, the options, and mean and spread of the latents. Nothing in a file
+can run: there is no pickle, and no class but the three that are known is built.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from sightline.errors import InputError
+from sightline.files.atomic import atomic_path
+from sightline.video_model.autoencoder.frames import FrameCodec
+from sightline.video_model.autoencoder.inflated import InflatedVae
+from sightline.video_model.autoencoder.normalised import NormalisedCodec
+from sightline.video_model.autoencoder.pixels import PixelCodec
+
+#: Says that a file is a codec; its value is JSON.
+KEY = "sightline.codec"
+LAYOUT = 1
+
+SavedCodec = FrameCodec | InflatedVae | PixelCodec
+_KINDS: dict[str, type[SavedCodec]] = {
+    FrameCodec.kind: FrameCodec,
+    InflatedVae.kind: InflatedVae,
+    PixelCodec.kind: PixelCodec,
+}
+_STATISTICS = ("mean", "spread")
+
+
+def write_codec(codec: SavedCodec, path: str | Path) -> None:
+    """Write a codec, whole or not at all; the same one gives the same bytes.
+
+    Args:
+        codec: trained, or of pixels.
+        path: of the `.safetensors` file.
+    """
+    notes: dict[str, Any] = {"layout": LAYOUT, "kind": codec.kind, "options": codec.to_dict()}
+    state: dict[str, Tensor] = {}
+    if isinstance(codec, NormalisedCodec):
+        stored = codec.state_dict()
+        # A float32 in JSON's decimal digits comes back as it was.
+        notes["statistics"] = {name: stored.pop(name).tolist() for name in _STATISTICS}
+        state = {name: v.detach().float().cpu().contiguous() for name, v in stored.items()}
+    with atomic_path(path) as temporary:
+        save_file(state, temporary, {KEY: json.dumps(notes, sort_keys=True)})
+
+
+def read_codec(path: str | Path) -> SavedCodec:
+    """Read a codec that `write_codec` wrote, in eval mode.
+
+    Raises:
+        InputError: the file is not there, something else, or damaged.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise InputError("no such file", path=path, remedy="check the name")
+    try:
+        with safe_open(path, framework="pt") as file:
+            notes = (file.metadata() or {}).get(KEY)
+            if notes is None:
+                raise InputError("holds no codec of videos", path=path)
+            state = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError) as error:
+        raise InputError(
+            f"not a safetensors file, or a damaged one ({error})", path=path
+        ) from error
+    try:
+        return _rebuild(json.loads(notes), state)
+    except InputError as error:
+        raise InputError(error.problem, path=path, remedy=error.remedy) from error
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(
+            f"a damaged codec (its notes: {type(error).__name__})", path=path
+        ) from error
+
+
+def _rebuild(notes: dict[str, Any], state: dict[str, Tensor]) -> SavedCodec:
+    """Build a codec without weights, then give it those of the file."""
+    if notes["layout"] != LAYOUT:
+        raise InputError(
+            f"of layout {notes['layout']}, not {LAYOUT}", remedy="use another version of sightline"
+        )
+    if notes["kind"] not in _KINDS:
+        raise InputError(f"no codec is of the kind {notes['kind']!r}")
+    # Without memory of its own: what a damaged file asks for is compared before it costs anything.
+    with torch.device("meta"):
+        codec = _KINDS[notes["kind"]].from_dict(notes["options"])
+    if isinstance(codec, NormalisedCodec):
+        statistics = {
+            n: torch.tensor(notes["statistics"][n], dtype=torch.float32) for n in _STATISTICS
+        }
+        state = {name: value.float().clone() for name, value in state.items()} | statistics
+        _compare(codec, state)
+        codec.load_state_dict(state, assign=True)
+        return codec.eval()
+    return codec
+
+
+def _compare(codec: NormalisedCodec, state: dict[str, Tensor]) -> None:
+    wanted = {name: value.shape for name, value in codec.state_dict().items()}
+    for name in sorted(wanted.keys() ^ state.keys()):
+        what = "is missing" if name in wanted else "does not belong there"
+        raise InputError(f"a damaged codec ({name} {what})")
+    for name, value in state.items():
+        if value.shape != wanted[name]:
+            got, shape = tuple(value.shape), tuple(wanted[name])
+            raise InputError(f"a damaged codec ({name} is {got}, expected {shape})")
+        if not torch.isfinite(value).all():
+            raise InputError(f"a damaged codec ({name} is not finite)")
+    if not (state["spread"] > 0).all():
+        raise InputError("a damaged codec (a spread that is not positive)")
