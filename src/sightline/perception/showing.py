@@ -61,9 +61,9 @@ def _depth_lines(reply: Reply, answer: DepthAnswer) -> list[str]:
         read = ", ".join(f"{letter} {value:.2f}" for letter, value in answer.values.items())
         found = answer.perceived
         lines.append(f"Its map reads {read}: " + (f"{found} is nearest" if found else "undecided"))
-    own = ", ".join(f"{letter} {value:.2f}" for letter, value in answer.own_values.items())
+    readings = ", ".join(f"{letter} {value:.2f}" for letter, value in answer.own_values.items())
     words = f"{answer.said} is nearest" if answer.said else "no answer"
-    lines.append(f"Its words: {own}: {words}" if own else f"Its words: {words}")
+    lines.append(f"Its words: {readings}: {words}" if readings else f"Its words: {words}")
     return [*lines, *_verdict(reply)]
 
 

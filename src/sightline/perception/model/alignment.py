@@ -133,7 +133,7 @@ def align_projector(
             scores = heads(projector(seen))
         loss, right = judge_cells(scores, labels)
         optimiser.zero_grad(set_to_none=True)
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
         if (step + 1) % 50 == 0 or step + 1 == steps:
             shares = ", ".join(f"{name} {share:.3f}" for name, share in right.items())

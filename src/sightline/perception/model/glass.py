@@ -99,7 +99,7 @@ def train_glass(
         said, where = head(glass(shown))
         loss = mark_loss(said, where, letters, places)
         optimiser.zero_grad(set_to_none=True)
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
         schedule.step()
         if step % 100 == 0 or step == steps:
