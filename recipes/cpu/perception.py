@@ -122,7 +122,7 @@ def questions(data: Path, work: Path) -> None:
 
 
 def _records(work: Path) -> dict[str, list[Record]]:
-    names = ("generation", "reasoning", "boxes", "counting")
+    names = ("reasoning", "generation", "boxes", "counting")
     return {name: read_llava(work / "questions" / f"{name}.json") for name in names}
 
 
