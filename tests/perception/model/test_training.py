@@ -16,7 +16,7 @@ from sightline.perception.model.adapting import adapt
 from sightline.perception.model.loading import load_speaker
 from sightline.perception.model.options import AdaptOptions, SpeakerOptions
 from sightline.perception.model.speech import NOT_LEARNT, make_lesson
-from sightline.perception.model.training import SpeakerLearner, rate_at, train_speaker
+from sightline.perception.model.training import SpeakerLearner, train_speaker
 
 from .helpers import Few
 
@@ -128,15 +128,6 @@ def test_reconstruction_counts_in_the_loss(hub_folder, tmp_path):
     assert with_ > without
     with pytest.raises(InputError, match="needs depth tokens"):
         train_speaker(adapted(hub_folder), Few(3), tmp_path / "c", options, report=quiet)
-
-
-def test_rates_rise_and_fall():
-    rates = [rate_at(step, 100, 0.1) for step in range(100)]
-    assert rates[0] == pytest.approx(0.1)
-    assert rates[9] == rates[10] == 1
-    assert rates == sorted(rates[:10]) + sorted(rates[10:], reverse=True)
-    assert rates[-1] < 0.01
-    assert rate_at(0, 1, 0.03) == 1
 
 
 def test_bad_options(hub_folder, tmp_path):

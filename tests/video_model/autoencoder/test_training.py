@@ -10,7 +10,7 @@ from sightline.running.folder import load_checkpoint
 from sightline.video_model.autoencoder.codec import to_floats
 from sightline.video_model.autoencoder.files import read_codec
 from sightline.video_model.autoencoder.options import CodecTraining, FrameOptions
-from sightline.video_model.autoencoder.training import draw_noise, rate_at, train_frame_codec
+from sightline.video_model.autoencoder.training import draw_noise, train_frame_codec
 
 SMALL = FrameOptions(channels=4, widths=(6, 8, 12))
 PACE = {"warm_up": 2, "save_every": 3, "validate_every": 4, "measure": 2}
@@ -172,17 +172,6 @@ def test_the_folder_of_another_run(tmp_path):
 def test_a_batch_that_is_none_is_named(does, tmp_path):
     with pytest.raises(InputError, match=r"batch 1 is .* expected bytes of \(B, 3, S, S\)"):
         train(tmp_path, Squares(at=1, does=does), steps=2)
-
-
-def test_rates_rise_and_fall():
-    options = CodecTraining(steps=110, warm_up=10, rate=1.0)
-    rates = [rate_at(step, options) for step in range(110)]
-    assert rates[:10] == pytest.approx([n / 10 for n in range(1, 11)])
-    assert rates[10] == 1
-    assert rates[60] == pytest.approx(0.5)
-    assert 0 < rates[109] < 1e-3
-    assert rates[10:] == sorted(rates[10:], reverse=True)
-    assert rate_at(0, CodecTraining(steps=1, warm_up=0, rate=1.0)) == 1
 
 
 def test_noise_follows_from_seed_and_step():

@@ -22,10 +22,11 @@ from sightline.errors import InputError
 from sightline.perception.codebook.network import CODES, GRID
 from sightline.perception.codebook.words import START, from_text
 from sightline.perception.model.loading import Speaker
-from sightline.perception.model.training import Samples, rate_at
+from sightline.perception.model.training import Samples
 from sightline.perception.questions import depth
 from sightline.perception.questions.markers import LETTERS, SIDE
 from sightline.perception.questions.records import Record
+from sightline.running.rates import cosine_rate
 
 #: Label of a cell that teaches nothing.
 UNKNOWN = -100
@@ -125,7 +126,7 @@ def align_projector(
     optimiser = torch.optim.AdamW(learning, rate, weight_decay=0.05)
     for step in range(steps):
         for group in optimiser.param_groups:
-            group["lr"] = rate * rate_at(step, steps, 0.1)
+            group["lr"] = rate * cosine_rate(step, steps, steps // 10)
         found = [samples.sample(int(k)) for k in rng.integers(len(samples), size=batch)]
         labels = [labels_of(record) for record, _ in found]
         seen = torch.from_numpy(np.stack([look for _, look in found]).astype(np.float32))

@@ -37,6 +37,7 @@ from sightline.running.folder import (
     save_checkpoint,
 )
 from sightline.running.log import Log
+from sightline.running.rates import cosine_rate
 from sightline.running.stop import progress_line, stop_between_steps, stopped
 
 _PROJECTOR = "multi_modal_projector"
@@ -161,7 +162,7 @@ def train_speaker(
     started, first = time.monotonic(), step
     with stop_between_steps() as stop:
         while step < steps:
-            _set_rate(optimiser, rate_at(step, steps, options.warmup))
+            _set_rate(optimiser, cosine_rate(step, steps, round(steps * options.warmup)))
             speaker.model.train()
             lesson, pixels = _batch(speaker, samples, step, options, team)
             with torch.autocast(team.device.type, torch.bfloat16, enabled=options.bfloat16):
@@ -190,14 +191,6 @@ def train_speaker(
                 raise stopped(step, steps)
     speaker.model.eval()
     team.wait()
-
-
-def rate_at(step: int, steps: int, warmup: float) -> float:
-    """Learning rate factor in 0 to 1: a linear rise, then half a cosine down to zero."""
-    rise = round(steps * warmup)
-    if step < rise:
-        return (step + 1) / rise
-    return 0.5 * (1 + math.cos(math.pi * (step - rise) / max(1, steps - rise)))
 
 
 def _set_rate(optimiser: torch.optim.Optimizer, factor: float) -> None:

@@ -29,6 +29,7 @@ from sightline.running.folder import (
     save_checkpoint,
 )
 from sightline.running.log import Log
+from sightline.running.rates import cosine_rate
 from sightline.running.stop import progress_line, stop_between_steps, stopped
 from sightline.video_model.autoencoder.codec import latent_shape, to_floats
 from sightline.video_model.autoencoder.files import write_codec
@@ -126,7 +127,8 @@ def train_codec(
     with stop_between_steps() as stop:
         while step < options.steps:
             for group in optimiser.param_groups:
-                group["lr"] = rate_at(step, options)
+                factor = cosine_rate(step, options.steps, options.warm_up)
+                group["lr"] = options.rate * factor
             loss = _update(codec, optimiser, _batch(source, step, codec), step, options)
             if not math.isfinite(loss):
                 raise _diverged(step, saved)
@@ -147,14 +149,6 @@ def train_codec(
     unseen = range(options.steps, options.steps + options.measure)
     codec.measure(_batch(source, number, codec) for number in unseen)
     write_codec(codec, out / CODEC)
-
-
-def rate_at(step: int, options: CodecTraining) -> float:
-    """Return the rate of learning of a step: up in a line, down to 0 along half a cosine."""
-    if step < options.warm_up:
-        return options.rate * (step + 1) / options.warm_up
-    done = (step - options.warm_up) / max(1, options.steps - options.warm_up)
-    return options.rate * (1 + math.cos(math.pi * done)) / 2
 
 
 def draw_noise(seed: int, step: int, shape: tuple[int, ...]) -> Tensor:
