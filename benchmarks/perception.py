@@ -173,7 +173,6 @@ def count_table(items: list[QuizItem], chain: Speaker, plain: Speaker) -> str:
     """Compare counting with boxes and without."""
     full = judge_speaker(items, chain, None, batch=BATCH)
     bare = judge_speaker(items, plain, None, steps=False, batch=BATCH)
-
     usual = max(Counter(item.answer for item in items).values()) / len(items)
 
     def share(score: QuizScore, what: str) -> str:

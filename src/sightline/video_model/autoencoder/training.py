@@ -126,8 +126,8 @@ def train_codec(
     started, first = time.monotonic(), step
     with stop_between_steps() as stop:
         while step < options.steps:
+            factor = cosine_rate(step, options.steps, options.warm_up)
             for group in optimiser.param_groups:
-                factor = cosine_rate(step, options.steps, options.warm_up)
                 group["lr"] = options.rate * factor
             loss = _update(codec, optimiser, _batch(source, step, codec), step, options)
             if not math.isfinite(loss):
