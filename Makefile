@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test browser judges slow lint types docs bench clean
+.PHONY: help demo test browser judges slow lint types docs screenshots bench clean
 
 help:  ## Say what each target does
 	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 8
@@ -51,6 +51,9 @@ types: $(VENV)/.dev  ## Types, strictly
 
 docs: $(VENV)/.docs  ## The site, strictly: every link must hold
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+screenshots: $(VENV)/.dev browser  ## Photograph the page of `sightline serve` for the docs, to be looked at
+	$(BIN)/python docs/page_pictures.py
 
 bench: $(VENV)/.dev  ## Speed side by side with transformers
 	$(BIN)/python benchmarks/depth.py

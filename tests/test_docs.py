@@ -38,8 +38,8 @@ TALK = [
     for text in ALL
     if re.search(r"\bget\b|\bNAME\b|INPUT|\bDIR\b|depth-anything|path/to", text)
 ]
-#: Those of the page on physics build on each other and have a test of their own.
-TYPED = [text for text in ALL if text not in TALK and not text.startswith("physics")]
+#: Those of the pages on physics and on the service build on each other and have tests of their own.
+TYPED = [text for text in ALL if text not in TALK and not text.startswith(("physics", "serve"))]
 
 
 @pytest.fixture

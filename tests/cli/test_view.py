@@ -173,7 +173,7 @@ def test_results_without_npz_are_shown_too(
     Image.new("RGB", (4, 4)).save(out / "holiday.png")  # somebody else's
     assert main(["view", str(out)]) == 0
     page = (out / "index.html").read_text(encoding="utf-8")
-    assert page.count('class="exhibit"') == 1
+    assert page.count('class="exhibit sheet"') == 1
     assert "left out" not in capsys.readouterr().err
 
 

@@ -23,7 +23,7 @@ class LeftIsNear:
 MAP = to_text(np.zeros((10, 10), np.int64))
 
 
-def chain(letter, places="A: x = 20, y = 50\nB: x = 300, y = 60"):
+def chain(letter, places="A=20,50\nB=300,60"):
     return (
         f"{places}\nDepth map: {MAP}\nThe depth value is highest at {letter}, so it is ({letter})"
     )
@@ -150,7 +150,7 @@ def test_an_answer_without_map_or_places():
     assert (answer.said, answer.perceived, answer.decoded) == ("C", None, None)
     nothing = read_depth_answer("hm", LeftIsNear())
     assert lines_of(reply(nothing))[-1] == "No answer."
-    twice = read_depth_answer(chain("A", "A: x = 1, y = 2\nA: x = 3, y = 4"), LeftIsNear())
+    twice = read_depth_answer(chain("A", "A=1,2\nA=3,4"), LeftIsNear())
     assert twice.own_places == {}
 
 

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 app = App(name="models", help="List the models with licence and size; fetch them; find them.")
 
 app.command("sightline.cli.int8:int8", name="int8", help="Make a model faster, if it passes.")
+app.command("sightline.cli.cards:cards", name="cards", help="Write the model cards as a page.")
 
-_HEADINGS = {
+#: Of models by purpose.
+HEADINGS = {
     "depth": "Depth",
     "encoder": "Encoders to start a depth network from",
     "tokens": "Depth as tokens",
@@ -142,7 +144,7 @@ def show(listed: Sequence[tuple[Entry, Path | None]], console: Console) -> None:
 
     width = max(len(entry.name) for entry, _ in listed)
     for purpose, group in groupby(listed, key=lambda pair: pair[0].purpose):
-        console.print(Text(f"\n{_HEADINGS[purpose]}", style="bold"))
+        console.print(Text(f"\n{HEADINGS[purpose]}", style="bold"))
         for entry, here in group:
             console.print(_first_line(entry, here, width))
             detail = Text(f"{entry.source.label} · {entry.trained_on}", style="dim")

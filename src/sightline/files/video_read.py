@@ -223,7 +223,11 @@ def open_container(path: Path) -> InputContainer:
         pass  # the system's own word on what cannot be read; FFmpeg's would be less clear
     try:
         # With the protocol named, a colon in the name is no other protocol's.
-        return av.open(f"file:{path}", options={"protocol_whitelist": "file"})
+        return av.open(
+            f"file:{path}",
+            options={"protocol_whitelist": "file"},
+            metadata_errors="replace",  # a title in rubbish is no reason to refuse the pictures
+        )
     except (av.FFmpegError, OSError) as error:
         raise InputError(
             "is not a video, or its header is cut off", path=path, remedy="check it in a player"
@@ -234,6 +238,8 @@ def _video_stream(container: InputContainer, path: Path) -> VideoStream:
     """Return the first moving stream: cover art of music is a picture, not a video."""
     for stream in container.streams.video:
         if Disposition.attached_pic not in stream.disposition:
+            if stream.codec_context is None:  # FFmpeg knows no such codec
+                raise InputError("is in a codec that is not known", path=path)
             return stream
     has = "only sound" if container.streams.audio else "no pictures"
     raise InputError(f"has {has}, no video stream", path=path)

@@ -14,14 +14,13 @@ from typing import Any
 from urllib.parse import quote
 
 import numpy as np
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-from markupsafe import Markup
 from numpy.typing import NDArray
 
 from sightline.errors import InputError
 from sightline.files.atomic import write_bytes
 from sightline.files.palettes import Palette
 from sightline.report import payload
+from sightline.report.templating import environment
 from sightline.types import CameraSource, DepthMap, Kind
 
 _MEANING = {
@@ -81,28 +80,17 @@ def write_page(
     """
     if not exhibits:
         raise InputError("no result to show", path=path)
-    environment = Environment(
-        loader=PackageLoader("sightline.report"),
-        autoescape=select_autoescape(["html"]),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     folder = Path(path).parent
-    text = environment.get_template("page.html").render(
-        title=title,
-        style=_asset(environment, "page.css"),
-        script=_asset(environment, "page.js"),
-        exhibits=[_fields(exhibit, folder, palette) for exhibit in exhibits],
+    text = (
+        environment()
+        .get_template("page.html")
+        .render(
+            title=title,
+            exhibits=[_fields(exhibit, folder, palette) for exhibit in exhibits],
+        )
     )
     # A file's name may hold bytes that are no text; the title shows them as `\udce9`.
     write_bytes(path, text.encode(errors="backslashreplace"))
-
-
-def _asset(environment: Environment, name: str) -> Markup:
-    """Return a file of ours as it stands, to be put into the page unescaped."""
-    assert environment.loader is not None
-    return Markup(environment.loader.get_source(environment, name)[0])
 
 
 def _fields(exhibit: Exhibit, folder: Path, palette: Palette) -> dict[str, Any]:

@@ -24,10 +24,12 @@ from sightline.depth.spec import ModelSpec
 from sightline.errors import InputError, SightlineError
 from sightline.files.atomic import write_text
 from sightline.weights.cache import file_sha256
-from sightline.weights.entry import Entry, Gate, Purpose
+from sightline.weights.entry import Entry, Format, Gate, Purpose
 from sightline.weights.sources import Embedded
 
 INDEX = "index.json"
+
+_FORMATS: dict[str, Format] = {".onnx": "onnx", ".safetensors": "safetensors"}
 
 #: All embedded files together, in [B]: a package index takes files of at most 100 MB.
 SIZE_LIMIT = 95 * 10**6
@@ -160,7 +162,7 @@ def _entry(model: dict[str, Any], default: str | None) -> Entry:
         sha256=model["sha256"],
         trained_on=model["trained_on"],
         source=Embedded(model["file"]),
-        format="onnx" if model["file"].endswith(".onnx") else "openvino",
+        format=_FORMATS.get(Path(model["file"]).suffix, "openvino"),
         spec=None if spec is None else ModelSpec(**spec),
         int8_gate=None if gate is None else Gate(**gate),
         aliases=("default", *aliases) if model["name"] == default else aliases,

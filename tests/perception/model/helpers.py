@@ -5,6 +5,7 @@ import numpy as np
 from sightline.perception.codebook.words import to_text
 from sightline.perception.questions import depth
 from sightline.perception.questions.markers import Point
+from sightline.perception.questions.records import Record
 
 
 class Few:
@@ -15,7 +16,7 @@ class Few:
         codes = to_text(np.arange(100).reshape(10, 10) % 128) if long else "<DEPTH_START>"
         self.records = [
             depth.direct("a.jpg", points),
-            depth.generation("a.jpg", codes),
+            Record("a.jpg", depth.GENERATE, codes, "depth"),
             depth.direct("b.jpg", {"A": points["B"], "B": points["A"]}),
         ]
         self.count = count

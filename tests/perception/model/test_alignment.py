@@ -23,12 +23,13 @@ CODES = np.arange(100).reshape(10, 10)
 
 def test_labels_are_read_from_answers():
     labels = labels_of(depth.chain("a.jpg", POINTS, to_text(CODES)))
-    np.testing.assert_array_equal(labels.codes, np.arange(100))
-    assert np.flatnonzero(labels.letters).tolist() == [35, 90]
-    assert labels.letters[[35, 90]].tolist() == [2, 1]
-    assert labels.digits[:, 35].tolist() == [2, 0, 0, 1, 2, 0]
-    assert labels.digits[:, 90].tolist() == [0, 1, 0, 3, 3, 5]
-    assert labels.readings[:, 90].tolist() == [1, 1]
+    np.testing.assert_array_equal(labels.codes, [*range(100), *[UNKNOWN] * 5])
+    assert np.flatnonzero(labels.letters).tolist() == [35, 90, 100, 101]
+    assert labels.letters[[35, 90, 100, 101]].tolist() == [2, 1, 1, 2]
+    for b, a in ((35, 90), (101, 100)):
+        assert labels.digits[:, b].tolist() == [2, 0, 0, 1, 2, 0]
+        assert labels.digits[:, a].tolist() == [0, 1, 0, 3, 3, 5]
+        assert labels.readings[:, a].tolist() == [1, 1]
     assert (labels.digits[:, 0] == UNKNOWN).all()
 
 
@@ -69,7 +70,7 @@ def test_only_the_projector_learns_and_it_tells_cells_apart(speaker):
     lines = []
     align_projector(
         speaker,
-        Cells(speaker.model.config.vision_config.hidden_size),
+        Cells(speaker.model.model.vision_tower.looks[1]),
         steps=60,
         batch=8,
         rate=1e-2,
@@ -86,9 +87,9 @@ def test_what_cannot_be_aligned(speaker):
     small = build_compact(
         train_tokenizer(["a b"]), CompactOptions(32, 1, 2, side=56), codebook=None
     )
-    with pytest.raises(InputError, match="4 tokens a picture are not the 100 cells"):
+    with pytest.raises(InputError, match="9 tokens a picture are not 100 cells"):
         align_projector(small, Cells(200), steps=1)
-    scores = CellHeads(8)(torch.zeros(1, 100, 8))
+    scores = CellHeads(8)(torch.zeros(1, 105, 8))
     nothing = labels_of(depth.direct("a.jpg", POINTS))
     with pytest.raises(InputError, match="neither maps nor points"):
         judge_cells(scores, [nothing])

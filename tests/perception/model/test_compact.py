@@ -24,6 +24,7 @@ from sightline.perception.model.loading import load_speaker
 from sightline.perception.model.options import SpeakerOptions
 from sightline.perception.model.training import train_speaker
 from sightline.perception.questions import depth
+from sightline.perception.questions.markers import LETTERS
 from sightline.weights.store import resolve
 
 from .helpers import Few
@@ -33,7 +34,7 @@ CODEBOOK = "cd" * 32
 
 
 def tokenizer():
-    return train_tokenizer([depth.NEAREST + depth.STEPS, depth.GENERATE, "A: x = 12, y = 30\n(A)"])
+    return train_tokenizer([depth.NEAREST + depth.STEPS, depth.GENERATE, "A=12,30\n(A)"])
 
 
 @pytest.fixture
@@ -60,8 +61,12 @@ def test_it_sees_what_the_depth_model_sees(speaker, picture):
         tokens = tower(shown).last_hidden_state
         five, eleven = network.encoder(shown, (5, 11))
         disparity = network(shown)
-    assert tokens.shape == (1, 4, 2 * 4 * 384 + 16 + 2 * 2 + CHANNELS)
+    letters = len(LETTERS)
+    assert tokens.shape == (1, 4 + letters, 2 * 4 * 384 + 16 + 2 * 2 + CHANNELS + letters)
+    assert speaker.writing.patches == tokens.shape[1]
     assert tower.features == 2 * 4 * 384
+    assert not tokens[0, :4, -letters:].any()
+    tokens = tokens[..., :-letters]
     # The second token is columns 2 and 3 of the first two rows; its second patch is column 3.
     second = tokens[0, 1, : tower.features].view(4, 768)[1]
     torch.testing.assert_close(second[:384], five[0, :, 0, 3])
@@ -76,6 +81,28 @@ def test_it_sees_what_the_depth_model_sees(speaker, picture):
     assert not any(p.requires_grad for p in tower.parameters())
 
 
+def test_a_letter_is_the_cell_of_its_point_once_more(speaker):
+    tower = speaker.model.model.vision_tower
+    cells, channels = tower.looks
+    seen = torch.randn(1, cells, channels, generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        scores = torch.full((1, len(LETTERS), cells + 1), -30.0)
+        scores[0, 0, 2] = scores[0, 1, 0] = 30.0  # A in the third cell, B in the first
+        scores[0, 2:, cells] = 30.0  # nobody else
+        find, tower.glass.find = tower.glass.find, lambda _: scores
+        tokens = tower(seen).last_hidden_state
+        tower.glass.find = find
+        again = tower(seen).last_hidden_state
+    torch.testing.assert_close(tokens[0, cells, :-5], seen[0, 2])
+    torch.testing.assert_close(tokens[0, cells + 1, :-5], seen[0, 0])
+    assert (
+        tokens[0, cells:, -5:].round().tolist()
+        == torch.diag(torch.tensor([1.0, 1, 0, 0, 0])).tolist()
+    )
+    assert not tokens[0, cells + 2 :].round(decimals=5).any()
+    torch.testing.assert_close(again[:, :cells], tokens[:, :cells])
+
+
 def test_it_sees_marks_with_the_glass_it_is_given():
     torch.manual_seed(5)
     glass = MarkGlass()
@@ -84,10 +111,18 @@ def test_it_sees_marks_with_the_glass_it_is_given():
     assert all(torch.equal(given[name], value) for name, value in glass.state_dict().items())
 
 
+def test_a_picture_stands_at_the_same_distance_from_all_answers(speaker):
+    for question in ("which?", depth.NEAREST + depth.STEPS):
+        ids = speaker.writing.prompt(question)
+        last = len(ids) - 1 - ids[::-1].index(speaker.writing.image)
+        assert ids.count(speaker.writing.image) == speaker.writing.patches
+        assert len(ids) - last == 2  # the line's end, and then the model speaks
+
+
 def test_any_text_is_spelt_and_digits_are_single(speaker):
     writing = speaker.writing
     for text in (
-        "A: x = 120, y = 7\n(A)",
+        "A=120,7\n(A)",
         "Wie viele Bäume? 数",
         "<DEPTH_START><DEPTH_7><DEPTH_END>",
     ):

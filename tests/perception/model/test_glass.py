@@ -8,6 +8,7 @@ from sightline.perception.model.eye import Eye
 from sightline.perception.model.glass import (
     CHANNELS,
     MarkGlass,
+    cell_of_letters,
     mark_loss,
     marked_batch,
     right_letters,
@@ -51,6 +52,12 @@ def test_a_glass_learns_to_read(pictures):
         said, where = head(glass(shown))
         blind = mark_loss(torch.zeros_like(said), torch.full_like(where, 0.5), letters, places)
         assert mark_loss(said, where, letters, places) < 0.6 * blind
+        cells = glass.find(glass(shown).flatten(2).transpose(1, 2)).argmax(-1)
+        wanted = cell_of_letters(letters)
+        assert (cells == 100)[wanted == 100].float().mean() > 0.8
+        # Which letter it is takes longer to learn than where marks are.
+        marked = (letters > 0).flatten(1).gather(1, cells.clamp(max=99))
+        assert marked[cells < 100].float().mean() > 0.6
     found = said.argmax(1) > 0
     assert (found == (letters > 0)).float().mean() > 0.97
     assert "step 60 of 60" in lines[-1]
@@ -65,6 +72,15 @@ def test_the_same_seed_makes_the_same_glass(pictures):
     assert all(
         torch.equal(a, b) for a, b in zip(first.parameters(), second.parameters(), strict=True)
     )
+
+
+def test_a_letter_has_a_cell_or_none():
+    letters = torch.zeros(2, 2, 3, dtype=torch.long)
+    letters[0, 1, 0], letters[1, 0, 2] = 1, 5
+    assert cell_of_letters(letters).tolist() == [[3, 6, 6, 6, 6], [6, 6, 6, 6, 2]]
+    scores = MarkGlass().find(torch.zeros(2, 6, CHANNELS))
+    assert scores.shape == (2, 5, 7)
+    assert not scores[..., -1].any()
 
 
 def test_letters_count_only_where_points_are():

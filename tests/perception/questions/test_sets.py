@@ -10,7 +10,7 @@ from PIL import Image
 from sightline.depth.training.pairs import Pair
 from sightline.errors import InputError
 from sightline.perception.codebook.words import from_text, to_text
-from sightline.perception.questions.depth import read_answer, read_places
+from sightline.perception.questions.depth import read_answer, read_places, read_readings
 from sightline.perception.questions.markers import HARD, SIDE
 from sightline.perception.questions.records import read_llava
 from sightline.perception.questions.sets import (
@@ -66,6 +66,11 @@ def test_the_papers_sets(tmp_path):
     assert len(made.generation) == 12
     assert len(made.reasoning) == 12
     assert read_llava(tmp_path / "a" / "reasoning.json") == list(made.reasoning)
+    assert read_llava(tmp_path / "a" / "pointing.json") == list(made.pointing)
+    for pointing, chain in zip(made.pointing, made.reasoning[1::2], strict=True):
+        assert (pointing.task, pointing.image) == ("points", chain.image)
+        assert read_places(pointing.answer) == read_places(chain.answer)
+        assert read_readings(pointing.answer) == read_readings(chain.answer)
     for direct, chain in zip(made.reasoning[::2], made.reasoning[1::2], strict=True):
         assert (direct.task, chain.task) == ("direct", "chain")
         assert direct.image == chain.image
@@ -121,9 +126,10 @@ def test_a_third_question_goes_by_the_map_alone(tmp_path):
     assert len(made.reasoning) == 12
     direct, chain, by_map = made.reasoning[:3]
     assert direct.image == chain.image == by_map.image
-    assert "coordinates" in chain.question
-    assert "coordinates" not in by_map.question
-    assert by_map.answer.startswith("Depth map: <DEPTH_START>")
+    assert "letter=x,y" in chain.question
+    assert "letter=x,y" not in by_map.question
+    assert not read_places(by_map.answer)
+    assert by_map.answer.index("<DEPTH_START>") == chain.answer.index("<DEPTH_START>")
     assert read_answer(by_map.answer) == read_answer(direct.answer)
 
 

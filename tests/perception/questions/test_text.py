@@ -32,7 +32,7 @@ def test_a_chain_says_where_what_and_which():
     assert read_readings(record.answer) == {"A": 11 / 99, "B": 89 / 99, "C": 34 / 99}
     assert read_answer(record.answer) == "B"
     assert record.task == "chain"
-    assert "coordinates" in record.question
+    assert "letter=x,y" in record.question
     # Neither how many points there are nor their letters is given away.
     assert not any(word in record.question for word in ("three", "3 points", "A,"))
 
@@ -64,8 +64,8 @@ def test_answers_are_read_exactly(text, letter):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("A: x = 1, y = 2\nA: x = 3, y = 4", "two places for A"),
-        ("A: x = 336, y = 2", "outside"),
+        ("A=1,2\nA=3,4", "two places for A"),
+        ("A=336,2", "outside"),
     ],
 )
 def test_places_that_are_none(text, message):
@@ -73,16 +73,28 @@ def test_places_that_are_none(text, message):
         read_places(text)
 
 
-def test_answers_about_as_many_points_have_the_same_width():
+def test_every_step_begins_at_the_same_place():
     other = {"A": Point(100, 2, 255), "B": Point(2, 335, 0), "C": Point(30, 50, 9)}
     first, second = (chain("a.jpg", points, "<MAP>").answer for points in (POINTS, other))
-    assert first.index("<MAP>") == second.index("<MAP>")
     assert len(first) == len(second)
+    fewer = chain("a.jpg", {letter: other[letter] for letter in "AB"}, "<MAP>").answer
+    for words in ("<MAP>", "A=", "B="):
+        assert first.index(words) == second.index(words) == fewer.index(words)
+    alone = generation("a.jpg", "<MAP>").answer
+    assert alone.index("<MAP>") == first.index("<MAP>")
+    assert not read_places(alone)
 
 
-def test_readings_stand_behind_the_map():
-    text = f"A reads 11 {to_text(CODES)} B reads 50, B reads 60, C reads 7, D reads 1234"
+def test_readings_stand_behind_places():
+    text = f"{to_text(CODES)} A=1,2, B=3,4=50, B=5,6=60, C=7,8=9, D=1,2=1234, 11=E"
     assert read_readings(text) == {"B": 50 / 99}
+
+
+def test_places_stand_before_the_map_or_behind_it():
+    text = f"A=001,002\n{to_text(CODES)}\nB=003,004"
+    assert read_places(text) == {"A": (1, 2), "B": (3, 4)}
+    with pytest.raises(InputError, match="two places for A"):
+        read_places(f"{text}\nA=005,006")
 
 
 def test_records_there_and_back(tmp_path):

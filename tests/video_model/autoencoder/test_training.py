@@ -188,3 +188,24 @@ def test_noise_changes_what_is_learnt(tmp_path):
     quiet, _ = train(tmp_path / "a", steps=2, noise=0.0)
     noisy, _ = train(tmp_path / "b", steps=2, noise=1.0)
     assert not torch.equal(quiet.decoder[0].weight, noisy.decoder[0].weight)
+
+
+def test_frames_are_decoded_to_what_is_wanted(tmp_path):
+    class Inverted(Squares):
+        def frames(self, step):
+            made = super().frames(step)
+            return made, 255 - made
+
+    plain, _ = train(tmp_path / "a", steps=30, rate=1e-2)
+    turned, _ = train(tmp_path / "b", Inverted(), steps=30, rate=1e-2)
+    video = to_floats(Squares().frames(99))[:, :, None]
+    assert plain.decode(plain.encode(video)).mean() > 0
+    assert turned.decode(turned.encode(video)).mean() < 0
+
+    class Uneven(Squares):
+        def frames(self, step):
+            made = super().frames(step)
+            return made, made[:3]
+
+    with pytest.raises(InputError, match="wanted is"):
+        train(tmp_path / "c", Uneven(), steps=2)

@@ -1,12 +1,13 @@
 """Frames of worlds: the same for the same step, of all worlds in turn, and as they are rendered."""
 
+import numpy as np
 import pytest
 import torch
 
 from sightline.errors import InputError
 from sightline.physics.data.spec import DataSpec, draw
 from sightline.physics.render import render
-from sightline.video_model.autoencoder.worlds import WorldFrames, world_specs
+from sightline.video_model.autoencoder.worlds import FINE, WorldFrames, soften, world_specs
 
 
 @pytest.fixture(scope="module")
@@ -92,3 +93,22 @@ def test_wrong_settings_are_refused(specs):
         WorldFrames(specs, 0)
     with pytest.raises(InputError, match="clips of 40 frames from videos of 32"):
         WorldFrames(specs, 2, clip=40).frames(0)
+
+
+def test_soft_pictures_show_the_same_and_say_where_it_is_between_the_pixels(specs):
+    hard, soft = WorldFrames(specs, 8, soft=True).frames(0)
+    assert torch.equal(hard, WorldFrames(specs, 8).frames(0))
+    assert hard.shape == soft.shape
+    assert soft.dtype == torch.uint8
+    assert (hard.float() - soft.float()).abs().mean() < 3
+    assert ((soft[:, 1] > 20) & (soft[:, 1] < 235)).sum() > 3 * (
+        (hard[:, 1] > 20) & (hard[:, 1] < 235)
+    ).sum()
+    # A step of one fine point moves the soft edge of a bar by a fourth of a pixel.
+    size, mass = 16, []
+    for edge in range(20, 29):
+        fine = np.full((FINE * (size - 1) + 1,) * 2, 255, np.uint8)
+        fine[:, :edge] = 0
+        mass.append((255 - soften(fine).astype(float))[8].sum() / 255)
+    assert np.allclose(np.diff(mass), 1 / FINE, atol=0.02)
+    assert (soften(np.full((3, 61, 61), 255, np.uint8)) == 255).all()

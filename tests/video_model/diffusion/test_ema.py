@@ -91,3 +91,15 @@ def test_what_does_not_fit_is_refused():
         mean.load_state_dict(MovingMean(nn.Linear(3, 1)).state_dict())
     with pytest.raises(InputError, match="decay lies in 0 to 1, below 1, got 1"):
         MovingMean(nn.Linear(1, 1), 1.0)
+
+
+def test_the_mean_can_be_given_to_the_network_for_good():
+    network = nn.Linear(2, 1)
+    mean = MovingMean(network, 0.9)
+    with torch.no_grad():
+        network.weight += 1
+    mean.update(network)
+    wanted = mean.weights["weight"].clone()
+    assert not torch.equal(network.weight, wanted)
+    mean.write_to(network)
+    assert torch.equal(network.weight, wanted)

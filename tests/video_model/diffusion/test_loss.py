@@ -3,8 +3,14 @@
 import pytest
 import torch
 
-from sightline.video_model.diffusion.loss import noisy_and_target, velocity_loss
-from sightline.video_model.diffusion.schedule import make_schedule
+from sightline.video_model.diffusion.loss import (
+    LEAST_SIGMA,
+    noisy_and_target,
+    velocity_loss,
+    video_loss,
+)
+from sightline.video_model.diffusion.schedule import levels, make_schedule
+from sightline.video_model.diffusion.velocity import add_noise, velocity, velocity_from_video
 
 GAMMAS = make_schedule("cosine", 50)
 
@@ -36,3 +42,24 @@ def test_the_loss_is_exact_for_bfloat16():
     loss = velocity_loss(said, torch.full((1, 1, 2, 3, 3), 1.001))
     assert loss.dtype == torch.float32
     assert float(loss) == pytest.approx(1e-6, rel=1e-3)
+
+
+def test_an_error_of_the_video_counts_as_that_of_the_velocity_it_makes():
+    torch.manual_seed(3)
+    video, said, noise = (torch.randn(4, 2, 6, 3, 3, dtype=torch.float64) for _ in range(3))
+    gammas = make_schedule(steps=100)
+    t = torch.tensor([60, 75, 90, 99])
+    alpha, sigma = levels(gammas, t, video)
+    noisy = add_noise(video, noise, alpha, sigma)
+    given = torch.arange(6).expand(4, -1) < 2
+    found = video_loss(said, video, sigma, given)
+    wanted = velocity_loss(
+        velocity_from_video(noisy, said, alpha, sigma),
+        velocity(video, noise, alpha, sigma),
+        given,
+    )
+    assert torch.allclose(found, wanted, rtol=1e-4)
+    # Where almost all is given it counts for no more than at `LEAST_SIGMA`.
+    early = levels(gammas, torch.tensor([0]), video[:1])[1]
+    plain = velocity_loss(said[:1], video[:1])
+    assert torch.allclose(video_loss(said[:1], video[:1], early), plain / LEAST_SIGMA**2)

@@ -1,9 +1,9 @@
 """Teach the projector of a compact speaker what lies in each cell, before the language model learns.
 
-LLaVA, too, begins with its projector alone. Here every token of the picture is a cell of the depth map,
-so its labels are known: the code of the cell, the letter of a point in it, where that point is and what
-the map reads there. Linear heads that are thrown away afterwards tell them from the projector's output;
-what remains for the language model is to find the right token and say it.
+LLaVA, too, begins with its projector alone. Here every token of the picture is a cell of the depth map
+or a letter, so its labels are known: the code of the cell, the letter of a point in it, where that
+point is and what the map reads there. Linear heads that are thrown away afterwards tell them from the
+projector's output; what remains for the language model is to find the right token and say it.
 """
 
 from __future__ import annotations
@@ -28,6 +28,9 @@ from sightline.perception.questions.markers import LETTERS, SIDE
 from sightline.perception.questions.records import Record
 from sightline.running.rates import cosine_rate
 
+#: Cells of a picture, and its tokens.
+CELLS = GRID * GRID
+TOKENS = CELLS + len(LETTERS)
 #: Label of a cell that teaches nothing.
 UNKNOWN = -100
 
@@ -38,13 +41,13 @@ _DIGITS = 10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellLabels:
-    """What is known of the 100 cells of a picture; `UNKNOWN` where nothing is.
+    """What is known of the tokens of a picture, 100 cells and 5 letters; `UNKNOWN` where nothing is.
 
     Attributes:
-        codes: of the depth map.
-        letters: 0 for no point, 1 for A and so on.
-        digits: (6, 100) the three digits of x and of y of the point.
-        readings: (2, 100) the two digits of what the map reads at the point.
+        codes: (105,) of the depth map.
+        letters: (105,) 0 for no point, 1 for A and so on.
+        digits: (6, 105) the three digits of x and of y of the point.
+        readings: (2, 105) the two digits of what the map reads at the point.
     """
 
     codes: NDArray[np.int64]
@@ -55,26 +58,27 @@ class CellLabels:
 
 def labels_of(record: Record) -> CellLabels:
     """Read the labels of cells from an answer: a map, and points if it gives any."""
-    cells = GRID * GRID
-    digits, readings = np.full((6, cells), UNKNOWN), np.full((2, cells), UNKNOWN)
-    codes = np.full(cells, UNKNOWN)
+    digits, readings = np.full((6, TOKENS), UNKNOWN), np.full((2, TOKENS), UNKNOWN)
+    codes = np.full(TOKENS, UNKNOWN)
     if START in record.answer:
-        codes = from_text(record.answer).reshape(-1)
+        codes[:CELLS] = from_text(record.answer).reshape(-1)
     places = depth.read_places(record.answer)
     # A picture whose points are not listed may still have some.
-    letters = np.full(cells, 0 if places or record.task == "depth" else UNKNOWN)
+    letters = np.full(TOKENS, 0 if places or record.task == "depth" else UNKNOWN)
     values = depth.read_readings(record.answer)
     for letter, (x, y) in places.items():
-        cell = y * GRID // SIDE * GRID + x * GRID // SIDE
-        letters[cell] = 1 + LETTERS.index(letter)
-        digits[:, cell] = [int(digit) for digit in f"{x:03d}{y:03d}"]
+        number = LETTERS.index(letter)
+        tokens = [y * GRID // SIDE * GRID + x * GRID // SIDE, CELLS + number]
+        letters[tokens] = 1 + number
+        digits[:, tokens] = [[int(digit)] for digit in f"{x:03d}{y:03d}"]
         if letter in values:
-            readings[:, cell] = [int(digit) for digit in f"{round(99 * values[letter]):02d}"]
+            read = f"{round(99 * values[letter]):02d}"
+            readings[:, tokens] = [[int(digit)] for digit in read]
     return CellLabels(codes, letters, digits, readings)
 
 
 class CellHeads(nn.Module):
-    """(N, 100, D) tokens of pictures → scores of every label.
+    """(N, 105, D) tokens of pictures → scores of every label.
 
     Args:
         width: of the language model.
@@ -87,7 +91,7 @@ class CellHeads(nn.Module):
         self.digits = nn.Linear(width, 8 * _DIGITS)
 
     def forward(self, tokens: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return (N, 100, 128), (N, 100, 6) and (N, 100, 8, 10) scores."""
+        """Return (N, 105, 128), (N, 105, 6) and (N, 105, 8, 10) scores."""
         return self.code(tokens), self.letter(tokens), self.digits(tokens).unflatten(-1, (8, -1))
 
 
@@ -114,13 +118,14 @@ def align_projector(
         seed: of the heads and of the order of samples.
         report: told in a line how it goes.
     """
-    if speaker.writing.patches != GRID * GRID:
+    if speaker.writing.patches != TOKENS:
         raise InputError(
-            f"{speaker.writing.patches} tokens a picture are not the {GRID * GRID} cells of a map"
+            f"{speaker.writing.patches} tokens a picture are not {CELLS} cells of a map and "
+            f"{len(LETTERS)} letters"
         )
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
-    projector = speaker.model.model.multi_modal_projector
+    tower, projector = speaker.model.model.vision_tower, speaker.model.model.multi_modal_projector
     heads = CellHeads(speaker.model.config.text_config.hidden_size)
     learning = [*projector.parameters(), *heads.parameters()]
     optimiser = torch.optim.AdamW(learning, rate, weight_decay=0.05)
@@ -131,7 +136,7 @@ def align_projector(
         labels = [labels_of(record) for record, _ in found]
         seen = torch.from_numpy(np.stack([look for _, look in found]).astype(np.float32))
         with torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
-            scores = heads(projector(seen))
+            scores = heads(projector(tower(seen).last_hidden_state))
         loss, right = judge_cells(scores, labels)
         optimiser.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]

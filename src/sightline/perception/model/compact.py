@@ -2,7 +2,7 @@
 
 It sees with the embedded `small`, frozen, so only glass, projector, language model and tokenizer are
 its own. The tokenizer spells: bytes, and pieces of words that its questions and answers
-are made of; digits are always single.
+are made of; digits and dashes are always single.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from sightline.perception.model.eye import Eye
 from sightline.perception.model.glass import MarkGlass
 from sightline.perception.model.loading import Speaker
 from sightline.perception.model.speech import IMAGE, Speech, Writing
-from sightline.perception.model.tower import CELL, DepthTower, TowerConfig, register
+from sightline.perception.model.tower import CELL, DepthTower, TowerConfig, register, tokens_of
 from sightline.perception.vocabulary import extend
 
 #: Pieces of words beside bytes and marks.
@@ -46,7 +46,7 @@ class CompactOptions:
         width: of the language model.
         layers: of it.
         heads: of its attention.
-        side: of the square picture that it sees, [px]; at 280 a token of it is a code of the map.
+        side: of the square picture that it sees, [px]; at 280 a cell of it is a code of the map.
         taps: blocks of the encoder that it sees.
     """
 
@@ -68,7 +68,7 @@ def train_tokenizer(texts: Iterable[str]) -> PreTrainedTokenizerFast:
     inner = Tokenizer(models.BPE())
     inner.pre_tokenizer = pre_tokenizers.Sequence(
         [
-            pre_tokenizers.Split(Regex(r"\d"), "isolated"),
+            pre_tokenizers.Split(Regex(r"[\d-]"), "isolated"),
             pre_tokenizers.ByteLevel(add_prefix_space=False),
         ]
     )
@@ -126,6 +126,8 @@ def build_compact(
         num_attention_heads=options.heads,
         num_key_value_heads=options.heads,
         max_position_embeddings=1024,
+        # The usual 0.02 suits widths of thousands; so narrow a model would hardly hear itself.
+        initializer_range=options.width**-0.5,
         tie_word_embeddings=True,
         bos_token_id=tokenizer.bos_token_id,
         eos_token_id=tokenizer.eos_token_id,
@@ -141,9 +143,8 @@ def build_compact(
     )
     model = LlavaForConditionalGeneration(config)
     see_with(model, network, glass)
-    cells = options.side // CELL
-    speech = Speech(human="", model="\n", picture="")
-    writing = Writing(tokenizer, config.image_token_id, cells * cells, speech)
+    speech = Speech(human="", model="\n", picture="", question_first=True)
+    writing = Writing(tokenizer, config.image_token_id, tokens_of(options.side), speech)
     eye = eye_of(shown, options.side)
     return Speaker(model.eval(), writing, eye, vocabulary, codebook)
 

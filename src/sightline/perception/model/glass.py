@@ -2,7 +2,8 @@
 
 An encoder that was taught depth sees letters badly: a linear probe of its features tells A to E apart
 in half of the cases (docs/lab-log.md). This small network looks at the same picture and is taught
-nothing but marks, on pictures with points drawn into them; its features stand beside the encoder's.
+nothing but marks, on pictures with points drawn into them; its features stand beside the encoder's,
+and it says in which cell the point of each letter lies.
 """
 
 from __future__ import annotations
@@ -41,6 +42,9 @@ class MarkGlass(nn.Module):
             nn.Conv2d(_WIDTH, _WIDTH, 3, padding=reach, dilation=reach) for reach in (1, 2, 4)
         )
         self.cell = nn.Conv2d(_WIDTH, CHANNELS, _CELL // 4, stride=_CELL // 4)
+        self.finder = nn.Sequential(
+            nn.Linear(CHANNELS, CHANNELS), nn.GELU(), nn.Linear(CHANNELS, len(LETTERS))
+        )
 
     def forward(self, pixels: Tensor) -> Tensor:
         """Look for marks; pixels are normalised as the encoder's."""
@@ -48,6 +52,11 @@ class MarkGlass(nn.Module):
         for layer in self.around:
             x = x + F.gelu(layer(x))
         return F.gelu(self.cell(x))
+
+    def find(self, cells: Tensor) -> Tensor:
+        """(N, T, 64) features of T cells → (N, 5, T + 1) scores: each letter's cell, or nowhere."""
+        scores = self.finder(cells).transpose(1, 2)
+        return F.pad(scores, (0, 1))
 
 
 class MarkHead(nn.Module):
@@ -96,16 +105,21 @@ def train_glass(
     for step in range(1, steps + 1):
         chosen = [pictures[int(k)] for k in rng.integers(len(pictures), size=batch)]
         shown, letters, places = marked_batch(chosen, eye, rng)
-        said, where = head(glass(shown))
+        cells = glass(shown)
+        said, where = head(cells)
+        found = glass.find(cells.flatten(2).transpose(1, 2))
         loss = mark_loss(said, where, letters, places)
+        loss = loss + F.cross_entropy(found.flatten(0, 1), cell_of_letters(letters).flatten())
         optimiser.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
         schedule.step()
         if step % 100 == 0 or step == steps:
             right = right_letters(said.detach(), letters)
+            hits = found.detach().argmax(-1) == cell_of_letters(letters)
             report(
-                f"glass: step {step} of {steps}, loss {float(loss.detach()):.4f}, letters {right:.3f}"
+                f"glass: step {step} of {steps}, loss {float(loss.detach()):.4f}, "
+                f"letters {right:.3f}, cells {float(hits.float().mean()):.3f}"
             )
     return glass.eval().requires_grad_(False), head.eval()
 
@@ -142,6 +156,14 @@ def mark_loss(said: Tensor, where: Tensor, letters: Tensor, places: Tensor) -> T
     there = (letters > 0)[:, None].float()
     off = ((where - places).abs() * there).sum() / there.sum().clamp(min=1) / 2
     return F.cross_entropy(said, letters, weight) + off
+
+
+def cell_of_letters(letters: Tensor) -> Tensor:
+    """(N, R, C) letters → (N, 5) number of each letter's cell, R · C for a letter that is nowhere."""
+    flat = letters.flatten(1)
+    wanted = torch.arange(1, 1 + len(LETTERS), device=letters.device)
+    there = flat[:, None] == wanted[:, None]
+    return torch.where(there.any(-1), there.int().argmax(-1), flat.shape[1])
 
 
 def right_letters(said: Tensor, letters: Tensor) -> float:

@@ -107,7 +107,8 @@ def look_ahead(
     folder.mkdir(parents=True, exist_ok=True)
     names = list(dict.fromkeys(names))
     tower = speaker.model.model.vision_tower
-    shape = (len(names), speaker.writing.patches, tower.config.hidden_size)
+    cells, channels = tower.looks
+    shape = (len(names), cells, channels)
     path = folder / "looks.npy"
     if (folder / "looks.json").is_file():
         notes = _read_notes(folder)
@@ -122,7 +123,7 @@ def look_ahead(
         some = names[first : first + batch]
         shown = speaker.eye.look([read_picture(inside(pictures, n)).pixels for n in some])
         with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
-            tokens = tower(shown).last_hidden_state.float()
+            tokens = tower.look(shown).float()
         limit = float(np.finfo(np.float16).max)
         values[first : first + len(some)] = tokens.clamp(-limit, limit).numpy()
         notes["done"] = first + len(some)

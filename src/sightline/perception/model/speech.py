@@ -30,18 +30,22 @@ class Speech:
         human: what stands before the question.
         model: what stands between question and answer.
         picture: what stands between picture and question.
+        question_first: put the question before the picture: then a picture stands at the same distance
+            from all answers.
     """
 
     system: str = ""
     human: str = "USER: "
     model: str = " ASSISTANT:"
     picture: str = "\n"
+    question_first: bool = False
 
     def prompt(self, question: str) -> str:
         """Return the text up to where the model speaks."""
-        return f"{self.system}{self.human}{IMAGE}{self.picture}{question}{self.model}"
+        both = (question, IMAGE) if self.question_first else (IMAGE, question)
+        return f"{self.system}{self.human}{self.picture.join(both)}{self.model}"
 
-    def to_dict(self) -> dict[str, str]:
+    def to_dict(self) -> dict[str, Any]:
         """Return it for a JSON file; `Speech(**…)` reads it."""
         return asdict(self)
 

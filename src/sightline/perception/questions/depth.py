@@ -1,9 +1,11 @@
 """Questions about depth: write the map down; which point is nearest; the chain of both.
 
-The chain is the paper's: first where the points are, then the depth map in tokens, then which value is
-higher. Ours says what the map reads at each point before it concludes: one step less to take silently.
-Numbers have a fixed width, so that a map begins at the same place in all answers about as many points.
-Sentences are ours; a released checkpoint of the authors wants theirs.
+The steps of the chain are the paper's: where the points are, the depth map in tokens, which value is
+higher. Ours says at once how near each point is: one step less to take silently. All letters are
+listed, a point as A=086,298=64 (letter, column, row, nearness), a letter that marks nothing as
+D=---,---=--: then numbers stand right behind their letter, every step begins at the same place in all
+answers, and a small model learns where to look (docs/lab-log.md). Sentences are ours; a released
+checkpoint of the authors wants theirs.
 """
 
 from __future__ import annotations
@@ -22,8 +24,12 @@ NEAREST = (
     "Which one is nearest to the camera?"
 )
 STEPS = (
-    f" The picture is {SIDE} × {SIDE} pixels. First give the coordinates of the points, then the depth "
-    "map in depth tokens, then what it reads at each point, from 00 to 99: higher is nearer."
+    f" The picture is {SIDE} × {SIDE} pixels. First give each point as letter=x,y=value, how near it "
+    "is from 00 to 99, then the depth map in depth tokens: higher is nearer."
+)
+POINTING = (
+    f"The picture is {SIDE} × {SIDE} pixels. Give each marked point as letter=x,y=value, how near it "
+    "is from 00 to 99."
 )
 
 #: The chain without its first step, to learn what that one is worth (the paper's ablation).
@@ -32,14 +38,19 @@ MAP_STEP = (
     "higher is nearer."
 )
 
-_PLACE = re.compile(r"\b([A-E]): x = (\d{1,3}), y = (\d{1,3})")
-_READING = re.compile(r"\b([A-E]) reads (\d{2})\b")
+_NOTHING = "---,---=--"
+_POINT = re.compile(r"\b([A-E])=(\d{1,3}),(\d{1,3})(?:=(\d{2}))?(?!\d)")
 _ANSWER = re.compile(r"\(([A-E])\)")
 
 
 def generation(image: str, tokens: str) -> Record:
     """Ask for the map alone."""
-    return Record(image, GENERATE, tokens, "depth")
+    return Record(image, GENERATE, f"{points_text({})}\n{map_text(tokens)}", "depth")
+
+
+def pointing(image: str, points: Mapping[str, Point]) -> Record:
+    """Ask for the points alone: where they are, and how near."""
+    return Record(image, POINTING, points_text(points), "points")
 
 
 def direct(image: str, points: Mapping[str, Point]) -> Record:
@@ -54,29 +65,28 @@ def chain(image: str, points: Mapping[str, Point], tokens: str) -> Record:
 
 def map_first(image: str, points: Mapping[str, Point], tokens: str) -> Record:
     """Ask for the answer by way of the map alone."""
-    answer = f"Depth map: {tokens}\n{conclusion(nearest_letter(points))}"
+    steps = (points_text({}), map_text(tokens), conclusion(nearest_letter(points)))
+    answer = "\n".join(steps)
     return Record(image, NEAREST + MAP_STEP, answer, "chain")
 
 
 def chain_text(points: Mapping[str, Point], tokens: str) -> str:
     """Return the answer in steps."""
-    steps = (
-        places_text(points),
-        f"Depth map: {tokens}",
-        readings_text(points),
-        conclusion(nearest_letter(points)),
-    )
+    steps = (points_text(points), map_text(tokens), conclusion(nearest_letter(points)))
     return "\n".join(steps)
 
 
-def places_text(points: Mapping[str, Point]) -> str:
-    """Return where the points are, in the order of their letters."""
-    return "\n".join(f"{letter}: x = {p.x:03d}, y = {p.y:03d}" for letter, p in points.items())
+def map_text(tokens: str) -> str:
+    """Return the step that is the map."""
+    return f"Depth map: {tokens}"
 
 
-def readings_text(points: Mapping[str, Point]) -> str:
-    """Return what the map reads at the points: 00 is its farthest place, 99 its nearest."""
-    return ", ".join(f"{letter} reads {p.value * 99 // 255:02d}" for letter, p in points.items())
+def points_text(points: Mapping[str, Point]) -> str:
+    """Return where the points are and how near: 00 is the farthest of the picture, 99 the nearest."""
+    said = {
+        letter: f"{p.x:03d},{p.y:03d}={p.value * 99 // 255:02d}" for letter, p in points.items()
+    }
+    return "\n".join(f"{letter}={said.get(letter, _NOTHING)}" for letter in LETTERS)
 
 
 def conclusion(letter: str) -> str:
@@ -85,14 +95,13 @@ def conclusion(letter: str) -> str:
 
 
 def read_places(text: str) -> dict[str, tuple[int, int]]:
-    """Read the coordinates that an answer gives, before its map.
+    """Read the coordinates that an answer gives, before its map or behind it.
 
     Raises:
         InputError: a letter comes twice, or a place lies outside the picture.
     """
-    head = text.split(START, 1)[0]
     places: dict[str, tuple[int, int]] = {}
-    for letter, x, y in _PLACE.findall(head):
+    for letter, x, y, _ in _POINT.findall(_words(text)):
         if letter in places:
             raise InputError(f"the answer gives two places for {letter}")
         if not (int(x) < SIDE and int(y) < SIDE):
@@ -104,9 +113,15 @@ def read_places(text: str) -> dict[str, tuple[int, int]]:
 def read_readings(text: str) -> dict[str, float]:
     """Read what an answer says that its map reads, 0 to 1; the first reading of a letter counts."""
     found: dict[str, float] = {}
-    for letter, value in _READING.findall(text.rsplit(END, 1)[-1]):
-        found.setdefault(letter, int(value) / 99)
+    for letter, _, _, value in _POINT.findall(_words(text)):
+        if value:
+            found.setdefault(letter, int(value) / 99)
     return found
+
+
+def _words(text: str) -> str:
+    """Return an answer without its map."""
+    return text.split(START, 1)[0] + "\n" + text.rsplit(END, 1)[-1] if START in text else text
 
 
 def read_answer(text: str) -> str | None:

@@ -7,14 +7,14 @@ import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from sightline.errors import InputError
 from sightline.files.atomic import write_text
 from sightline.files.reading import read_bytes
 
 #: What a sample teaches: perception alone, an answer alone, or an answer by way of perception.
-Task = Literal["depth", "boxes", "direct", "chain"]
+Task = Literal["depth", "points", "boxes", "direct", "chain"]
 
 _IMAGE = "<image>"
 _MOST_BYTES = 2_000_000_000
@@ -78,7 +78,7 @@ def _read(row: Any, number: int, path: str | Path) -> Record:
         human, gpt = (turn["value"] for turn in row["conversations"])
         question = human.replace(_IMAGE, "").strip()
         task = row.get("task", "direct")
-        if task not in ("depth", "boxes", "direct", "chain"):
+        if task not in get_args(Task):
             raise InputError(f"sample {number} has an unknown task, {task!r}", path=path)
         return Record(str(row["image"]), question, gpt.strip(), task)
     except (KeyError, TypeError, ValueError, AttributeError) as error:

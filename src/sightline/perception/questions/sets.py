@@ -138,14 +138,16 @@ def ask_points(
 
 @dataclass(frozen=True, slots=True)
 class DepthSets:
-    """The sub-data-sets of the paper.
+    """The sub-data-sets of the paper, and one of pointing alone.
 
     Attributes:
         generation: write the map down.
+        pointing: say where points are and how near.
         reasoning: questions about points, each directly and right after it as a chain.
     """
 
     generation: tuple[Record, ...]
+    pointing: tuple[Record, ...]
     reasoning: tuple[Record, ...]
 
 
@@ -160,7 +162,7 @@ def write_depth_sets(
     map_first: bool = False,
     seed: int = 0,
 ) -> DepthSets:
-    """Write pictures and the lists `generation.json` and `reasoning.json` into a folder.
+    """Write pictures and the lists `generation`, `pointing` and `reasoning.json` into a folder.
 
     Args:
         pictures: with their depth.
@@ -183,10 +185,12 @@ def write_depth_sets(
         generation.append(depth.generation(path, encode(seen.values)))
         if int((number + 1) * asked_share) > int(number * asked_share):
             chosen.append(seen)
+    pointing: list[Record] = []
     reasoning: list[Record] = []
     for asked in ask_points(chosen, counts, rule=rule, seed=seed):
         path = write_picture(folder, f"{asked.seen.name}-{len(asked.points)}", asked.picture())
         tokens = encode(asked.seen.values)
+        pointing.append(depth.pointing(path, asked.points))
         reasoning.append(depth.direct(path, asked.points))
         reasoning.append(depth.chain(path, asked.points, tokens))
         if map_first:
@@ -194,8 +198,9 @@ def write_depth_sets(
     if not reasoning:
         raise InputError("no picture has room for points that differ in depth", path=folder)
     write_llava(folder / "generation.json", generation)
+    write_llava(folder / "pointing.json", pointing)
     write_llava(folder / "reasoning.json", reasoning)
-    return DepthSets(tuple(generation), tuple(reasoning))
+    return DepthSets(tuple(generation), tuple(pointing), tuple(reasoning))
 
 
 def write_hard_blink(

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
 from sightline.files.atomic import write_bytes
@@ -51,6 +50,7 @@ from sightline.physics.score.words import (
 )
 from sightline.physics.score.work import MODEL
 from sightline.report.plots import MOST_POINTS
+from sightline.report.templating import environment
 
 #: Bad cases that are shown.
 WORST = 6
@@ -107,27 +107,24 @@ def write_page(path: Path, result: Result, strips: list[Strip], title: str) -> N
         strips: of bad cases.
         title: such as the name of the model.
     """
-    environment = Environment(
-        loader=PackageLoader("sightline.physics.score", "templates"),
-        autoescape=select_autoescape(),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     probe = probe_in(result.provenance)
-    text = environment.get_template("score.html").render(
-        title=title,
-        origin=result.provenance,
-        scenario=SCENARIO_WORDS.get(result.scenario, result.scenario),
-        count=len(result.scores[MODEL]),
-        whos=list(result.scores),
-        yardsticks={who: YARDSTICK_WORDS.get(who, "") for who in result.scores if who != MODEL},
-        probe=_probe(probe),
-        strips=_strips(strips, result, probe),
-        facts=facts(result.provenance),
-        left_out=result.left_out,
-        missing=result.missing,
-        **_figures(result, probe),
+    text = (
+        environment("sightline.physics.score")
+        .get_template("score.html")
+        .render(
+            title=title,
+            origin=result.provenance,
+            scenario=SCENARIO_WORDS.get(result.scenario, result.scenario),
+            count=len(result.scores[MODEL]),
+            whos=list(result.scores),
+            yardsticks={who: YARDSTICK_WORDS.get(who, "") for who in result.scores if who != MODEL},
+            probe=_probe(probe),
+            strips=_strips(strips, result, probe),
+            facts=facts(result.provenance),
+            left_out=result.left_out,
+            missing=result.missing,
+            **_figures(result, probe),
+        )
     )
     # A file's name may hold bytes that are no text; the page shows them as `\udce9`.
     write_bytes(path, text.encode(errors="backslashreplace"))

@@ -7,8 +7,9 @@ can run: there is no pickle, and no class but the three that are known is built.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -21,6 +22,8 @@ from sightline.video_model.autoencoder.frames import FrameCodec
 from sightline.video_model.autoencoder.inflated import InflatedVae
 from sightline.video_model.autoencoder.normalised import NormalisedCodec
 from sightline.video_model.autoencoder.pixels import PixelCodec
+
+T = TypeVar("T")
 
 #: Says that a file is a codec; its value is JSON.
 KEY = "sightline.codec"
@@ -42,6 +45,13 @@ def write_codec(codec: SavedCodec, path: str | Path) -> None:
         codec: trained, or of pixels.
         path: of the `.safetensors` file.
     """
+    notes, state = codec_notes(codec)
+    with atomic_path(path) as temporary:
+        save_file(state, temporary, {KEY: json.dumps(notes, sort_keys=True)})
+
+
+def codec_notes(codec: SavedCodec) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """Return what describes a codec, as plain values, and its weights in float32."""
     notes: dict[str, Any] = {"layout": LAYOUT, "kind": codec.kind, "options": codec.to_dict()}
     state: dict[str, Tensor] = {}
     if isinstance(codec, NormalisedCodec):
@@ -49,12 +59,33 @@ def write_codec(codec: SavedCodec, path: str | Path) -> None:
         # A float32 in JSON's decimal digits comes back as it was.
         notes["statistics"] = {name: stored.pop(name).tolist() for name in _STATISTICS}
         state = {name: v.detach().float().cpu().contiguous() for name, v in stored.items()}
-    with atomic_path(path) as temporary:
-        save_file(state, temporary, {KEY: json.dumps(notes, sort_keys=True)})
+    return notes, state
 
 
 def read_codec(path: str | Path) -> SavedCodec:
     """Read a codec that `write_codec` wrote, in eval mode.
+
+    Raises:
+        InputError: the file is not there, something else, or damaged.
+    """
+    return read_noted(path, KEY, "codec", codec_from_notes, "codec of videos")
+
+
+def read_noted(
+    path: str | Path,
+    key: str,
+    what: str,
+    build: Callable[[dict[str, Any], dict[str, Tensor]], T],
+    whole: str | None = None,
+) -> T:
+    """Read a safetensors file whose header says what it is.
+
+    Args:
+        path: of the file.
+        key: of the header's metadata; its value is JSON.
+        what: it should be, in words.
+        build: makes it from the header's notes and the weights.
+        whole: the same in full, for a file that is something else.
 
     Raises:
         InputError: the file is not there, something else, or damaged.
@@ -64,26 +95,26 @@ def read_codec(path: str | Path) -> SavedCodec:
         raise InputError("no such file", path=path, remedy="check the name")
     try:
         with safe_open(path, framework="pt") as file:
-            notes = (file.metadata() or {}).get(KEY)
+            notes = (file.metadata() or {}).get(key)
             if notes is None:
-                raise InputError("holds no codec of videos", path=path)
+                raise InputError(f"holds no {whole or what}", path=path)
             state = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError) as error:
         raise InputError(
             f"not a safetensors file, or a damaged one ({error})", path=path
         ) from error
     try:
-        return _rebuild(json.loads(notes), state)
+        return build(json.loads(notes), state)
     except InputError as error:
         raise InputError(error.problem, path=path, remedy=error.remedy) from error
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(
-            f"a damaged codec (its notes: {type(error).__name__})", path=path
+            f"a damaged {what} (its notes: {type(error).__name__})", path=path
         ) from error
 
 
-def _rebuild(notes: dict[str, Any], state: dict[str, Tensor]) -> SavedCodec:
-    """Build a codec without weights, then give it those of the file."""
+def codec_from_notes(notes: dict[str, Any], state: dict[str, Tensor]) -> SavedCodec:
+    """Build a codec from what `codec_notes` gave: first without weights, then with them."""
     if notes["layout"] != LAYOUT:
         raise InputError(
             f"of layout {notes['layout']}, not {LAYOUT}", remedy="use another version of sightline"

@@ -49,11 +49,12 @@ Validate = Callable[[Trained], dict[str, float]]
 class FrameSource(Protocol):
     """Anything that gives batches by number."""
 
-    def frames(self, step: int) -> Tensor:
+    def frames(self, step: int) -> Tensor | tuple[Tensor, Tensor]:
         """Return batch number `step`, the same whenever it is asked for.
 
         Returns:
-            (B, 3, S, S) uint8, or (B, 3, T, S, S) for codecs that look at time.
+            (B, 3, S, S) uint8, or (B, 3, T, S, S) for codecs that look at time. Two of them: what is
+            coded, and what it is to be decoded to.
         """
         ...
 
@@ -129,7 +130,7 @@ def train_codec(
             factor = cosine_rate(step, options.steps, options.warm_up)
             for group in optimiser.param_groups:
                 group["lr"] = options.rate * factor
-            loss = _update(codec, optimiser, _batch(source, step, codec), step, options)
+            loss = _update(codec, optimiser, *_batch(source, step, codec), step, options)
             if not math.isfinite(loss):
                 raise _diverged(step, saved)
             losses.append(loss)
@@ -147,7 +148,7 @@ def train_codec(
                 raise stopped(step, options.steps)
     codec.eval()
     unseen = range(options.steps, options.steps + options.measure)
-    codec.measure(_batch(source, number, codec) for number in unseen)
+    codec.measure(_batch(source, number, codec)[0] for number in unseen)
     write_codec(codec, out / CODEC)
 
 
@@ -158,14 +159,23 @@ def draw_noise(seed: int, step: int, shape: tuple[int, ...]) -> Tensor:
     return torch.randn(shape, generator=generator)
 
 
-def _batch(source: FrameSource, step: int, codec: Trained) -> Tensor:
-    """Return a batch as videos in floats, where the codec is."""
-    frames = source.frames(step)
-    if frames.ndim not in (4, 5) or frames.dtype != torch.uint8 or not len(frames):
-        raise InputError(
-            f"batch {step} is {frames.dtype} of shape {tuple(frames.shape)}, "
-            "expected bytes of (B, 3, S, S) or (B, 3, T, S, S)"
-        )
+def _batch(source: FrameSource, step: int, codec: Trained) -> tuple[Tensor, Tensor]:
+    """Return a batch and what it is to be decoded to, as videos in floats, where the codec is."""
+    found = source.frames(step)
+    shown, wanted = found if isinstance(found, tuple) else (found, found)
+    for frames in (shown, wanted):
+        if frames.ndim not in (4, 5) or frames.dtype != torch.uint8 or not len(frames):
+            raise InputError(
+                f"batch {step} is {frames.dtype} of shape {tuple(frames.shape)}, "
+                "expected bytes of (B, 3, S, S) or (B, 3, T, S, S)"
+            )
+    if shown.shape != wanted.shape:
+        raise InputError(f"batch {step} is {tuple(shown.shape)}, wanted is {tuple(wanted.shape)}")
+    first = _as_video(shown, codec)
+    return first, first if wanted is shown else _as_video(wanted, codec)
+
+
+def _as_video(frames: Tensor, codec: Trained) -> Tensor:
     return to_floats((frames[:, :, None] if frames.ndim == 4 else frames).to(codec.mean.device))
 
 
@@ -173,6 +183,7 @@ def _update(
     codec: Trained,
     optimiser: torch.optim.Optimizer,
     video: Tensor,
+    wanted: Tensor,
     step: int,
     options: CodecTraining,
 ) -> float:
@@ -182,7 +193,7 @@ def _update(
     if options.noise:
         shape = (len(video), *latent_shape(codec, *video.shape[2:]))
         noise = options.noise * draw_noise(options.seed, step, shape).to(video)
-    loss = reconstruction_loss(codec(video, noise), video, options.ink)
+    loss = reconstruction_loss(codec(video, noise), wanted, options.ink)
     optimiser.zero_grad(set_to_none=True)
     loss.backward()  # type: ignore[no-untyped-call]
     slope = torch.nn.utils.clip_grad_norm_(codec.parameters(), options.largest)

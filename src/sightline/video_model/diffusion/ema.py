@@ -49,6 +49,10 @@ class MovingMean:
         finally:
             self._write(network, own)
 
+    def write_to(self, network: nn.Module) -> None:
+        """Give the network the mean weights for good."""
+        self._write(network, self.weights)
+
     def state_dict(self) -> dict[str, Any]:
         """Return what `load_state_dict` needs to go on exactly; the tensors are not copied."""
         return {"updates": self.updates, "weights": self.weights}

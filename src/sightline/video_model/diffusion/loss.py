@@ -24,6 +24,26 @@ def noisy_and_target(
     return add_noise(video, noise, alpha, sigma), velocity(video, noise, alpha, sigma)
 
 
+#: Below this σ an error of the video no longer counts for more: the first frames say less of what is
+#: almost given already, and it would be most of the loss.
+LEAST_SIGMA = 0.5
+
+
+def video_loss(said: Tensor, video: Tensor, sigma: Tensor, given: Tensor | None = None) -> Tensor:
+    """Return the mean square error of the velocity that follows from videos: (N,) float32.
+
+    With x̂ for x, v is wrong by (x̂ − x) / σ (Li and He 2025, arXiv 2511.13720, §4).
+
+    Args:
+        said: (N, C, T, H, W) video by the model.
+        video: (N, C, T, H, W) true video.
+        sigma: (N, 1, …) of the noisy videos.
+        given: see `velocity_loss`.
+    """
+    counts = sigma.flatten().float().clamp(min=LEAST_SIGMA).square()
+    return velocity_loss(said, video, given) / counts
+
+
 def velocity_loss(said: Tensor, target: Tensor, given: Tensor | None = None) -> Tensor:
     """Return the mean square error of each video: (N,) float32.
 

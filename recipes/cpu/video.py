@@ -1,0 +1,121 @@
+"""The embedded video model on a CPU core: a codec, a diffusion transformer, and the studies.
+
+    python recipes/cpu/video.py --work DIR [--only STAGE ...] [--threads N]
+
+Stop it at any time: the same command goes on. Stages:
+
+    codec    frames of 64 px as means, and the way back to soft frames
+    train    the network of three worlds that `sightline video demo` shows
+    score    its errors in range and out of it, and the floors of codec and parser
+    embed    the model as `video` of the registry
+    studies  every study of `sightline video study` with the cpu budget
+
+Every stage but `score` and `embed` is a command of `sightline video`; what they print is what to type.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from sightline.cli import main as sightline
+from sightline.errors import SightlineError
+from sightline.physics.worlds.make import sample
+from sightline.video_model.autoencoder.floor import reconstruction_floor
+from sightline.video_model.model import EMBEDDED, load
+from sightline.video_model.scoring import MEAN_VELOCITY, mean_of, take_all, test_spec
+from sightline.video_model.study.catalogue import STUDIES
+from sightline.weights.index import embedded_folder, record
+
+STAGES = ("codec", "train", "score", "embed", "studies")
+WORLDS = ("uniform", "collision", "parabola")
+
+#: Blue balls and squares turn up in conflicts of attributes.
+CODEC = (
+    "video codec --channels 12 --encoder means --steps 2500 --noise 0.1 "
+    + " ".join(f"--data {world}" for world in WORLDS)
+    + " --data probe:conflict-colour-square --data probe:conflict-colour-velocity"
+)
+TRAIN = (
+    "video train --network tiny --patch 2 8 8 --says video --steps 30000 --batch 32 --rate 1.5e-3 "
+    "--mean-decay 0.998 --bfloat16 --keep 0 --validate-every 2500 "
+    + " ".join(f"--data {world} --check {world} --check {world}:ood" for world in WORLDS)
+)
+
+#: Videos of each world and range that are scored, of a seed that no training has.
+COUNT, SEED = 128, 77
+
+
+def run(command: str, *more: str) -> None:
+    """Run a command of ours, and say what it is."""
+    words = [*shlex.split(command), *more]
+    print("sightline", shlex.join(words), flush=True)
+    if sightline(words):
+        raise SystemExit(1)
+
+
+def score(work: Path) -> list[str]:
+    """Return the errors of the trained model, a row of a table for each world."""
+    model = load(work / "train", "cpu")
+    rows = []
+    for world in WORLDS:
+        floor = reconstruction_floor(model.codec, sample(world, COUNT, seed=SEED), model.size)
+        inside, outside = (
+            take_all(model, test_spec(f"{world}:{split}", COUNT, model.size, SEED))
+            for split in ("id", "ood")
+        )
+        figures = [
+            *(floor.truth.velocity, floor.coded.velocity, mean_of(inside), mean_of(outside)),
+            *(mean_of(inside, MEAN_VELOCITY), mean_of(outside, MEAN_VELOCITY)),
+        ]
+        rows.append(f"| {world} | " + " | ".join(f"{figure:.3f}" for figure in figures) + " |")
+    return rows
+
+
+def embed(work: Path) -> None:
+    """Enter the model into the registry of this package."""
+    source, file = work / "train/model.safetensors", f"{EMBEDDED}.safetensors"
+    shutil.copyfile(source, embedded_folder() / file)
+    model = load(source, "cpu")
+    record(
+        EMBEDDED,
+        file,
+        None,
+        purpose="video",
+        summary=f"our video model, {model.parameters / 1e6:.1f} M weights: goes on with three worlds",
+        trained_on="our worlds of uniform motion, collision and parabola, in range",
+        note=f"{model.notes.get('steps')} steps of {model.notes.get('batch')} videos",
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the stages."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--only", nargs="+", choices=STAGES, default=STAGES[:3])
+    parser.add_argument("--threads", default="1")
+    chosen = parser.parse_args(arguments)
+    work, threads = chosen.work, ("--threads", chosen.threads)
+    codec = str(work / "codec/codec.safetensors")
+    try:
+        if "codec" in chosen.only:
+            run(CODEC, "--out", str(work / "codec"), *threads)
+        if "train" in chosen.only:
+            run(TRAIN, "--out", str(work / "train"), "--codec", codec, *threads)
+        if "score" in chosen.only:
+            print("\n".join(score(work)))
+        if "embed" in chosen.only:
+            embed(work)
+        if "studies" in chosen.only:
+            for name in STUDIES:
+                out = str(work / "studies" / name)
+                run(f"video study {name}", "--out", out, "--codec", codec, *threads)
+    except SightlineError as error:
+        raise SystemExit(str(error)) from error
+
+
+if __name__ == "__main__":
+    main()

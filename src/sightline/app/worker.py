@@ -1,0 +1,140 @@
+"""The life of a worker process: load the models, then one order after the other."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import sys
+import tempfile
+import traceback
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sightline.app.options import Limits
+from sightline.app.problems import Problem, as_sentence, in_words
+from sightline.errors import InputError
+
+if TYPE_CHECKING:
+    from sightline.app.tasks.tools import Tools
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """Which models a worker holds.
+
+    Attributes:
+        models: names or files of depth models by what clients call them; the first is the default.
+        ask_model: name, file or folder of a speaker; None without one.
+        codebook: name or file of its codebook.
+        video_model: name or file of a video model; None without one.
+        threads: of the processor; None for all.
+        accept_licence: whether licences that forbid commercial use are accepted.
+        limits: what a request may cost.
+        spool: folder for temporary files.
+    """
+
+    models: dict[str, str]
+    ask_model: str | None
+    codebook: str
+    video_model: str | None
+    threads: int | None
+    accept_licence: bool
+    limits: Limits
+    spool: Path
+
+
+class Cancelled(Exception):
+    """Nobody wants the result any more."""
+
+
+class Reporter:
+    """Tells the server how far a job is, and hears whether it is still wanted.
+
+    Args:
+        pipe: to the server.
+    """
+
+    def __init__(self, pipe: Connection) -> None:
+        self._pipe = pipe
+
+    def __call__(self, share: float | None, step: str) -> None:
+        """Report progress.
+
+        Args:
+            share: 0 to 1; None where it is not known.
+            step: what is being done.
+
+        Raises:
+            Cancelled: the job was.
+        """
+        if self._pipe.poll():
+            self._pipe.recv_bytes()
+            raise Cancelled
+        _send(self._pipe, {"type": "progress", "share": share, "step": step})
+
+
+def work(pipe: Connection, setup: Setup) -> None:
+    """Work until the pipe closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _leave)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    tempfile.tempdir = str(setup.spool)
+    from sightline.app.tasks.tools import Tools
+
+    tools = Tools(setup)
+    tools.warm()
+    with suppress(EOFError, OSError):  # the pipe is closed: there is nobody to work for
+        _send(pipe, {"type": "ready"})
+        while True:
+            order = json.loads(pipe.recv_bytes())
+            if order["action"] == "cancel":  # it came too late
+                continue
+            _send(pipe, _obey(order, tools, Reporter(pipe)))
+
+
+def _obey(order: dict[str, Any], tools: Tools, report: Reporter) -> dict[str, Any]:
+    """Do what is asked; whatever goes wrong is an answer."""
+    from sightline.app.tasks import carry_out
+
+    what = "video" if "video" in order.get("uploads", ()) else "image"
+    try:
+        return {"type": "done", **carry_out(order, tools, report)}
+    except Cancelled:
+        return {"type": "cancelled"}
+    except Problem as problem:
+        after = problem.headers.get("Retry-After")
+        retry = None if after is None else float(after)
+        return {
+            "type": "failed",
+            "status": problem.status,
+            "error": problem.sentence,
+            "retry": retry,
+        }
+    except InputError as error:
+        status = 413 if "more than the limit of" in error.problem else 422
+        return {"type": "failed", "status": status, "error": in_words(error, what)}
+    except MemoryError:
+        sentence = "there is not enough memory for this; send something smaller"
+        return {"type": "failed", "status": 503, "error": as_sentence(sentence)}
+    except Exception as error:  # a mistake of ours; the next request must not suffer
+        traceback.print_exc()
+        sentence = f"the server failed over this request ({type(error).__name__})"
+        return {"type": "failed", "status": 500, "error": as_sentence(sentence)}
+
+
+def _send(pipe: Connection, message: dict[str, Any]) -> None:
+    pipe.send_bytes(json.dumps(message, ensure_ascii=False).encode())
+
+
+def _leave(*_: object) -> None:
+    """End by an exception, which runs the clean-up of files that are being written."""
+    # Libraries that cannot raise it from where they are print it instead.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    sys.exit(1)

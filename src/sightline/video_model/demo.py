@@ -1,0 +1,207 @@
+"""`sightline video demo`: a model's films beside the truth, in range and out of it, with law errors."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from sightline.files.atomic import write_bytes
+from sightline.physics.data.mp4 import encode
+from sightline.physics.worlds.make import sample
+from sightline.video_model.autoencoder.floor import reconstruction_floor
+from sightline.video_model.model import VideoDiffusion, load
+from sightline.video_model.page import Film, Section, make_film, side_by_side, write_page
+from sightline.video_model.scoring import (
+    MEAN_VELOCITY,
+    VELOCITY,
+    Take,
+    mean_of,
+    take_all,
+    test_spec,
+    values_of,
+)
+
+WORLDS = {"uniform": "uniform motion", "collision": "collision", "parabola": "parabola"}
+RANGES = {"id": "in range", "ood": "out of range"}
+
+#: Worlds of the demo, that no training has seen.
+SEED = 2_024
+
+#: How large a pixel of the films is.
+_LARGER = 4
+
+Results = dict[tuple[str, str], list[Take]]
+
+
+def run_demo(
+    out: Path, name: str, count: int, *, report: Callable[[str], None] = print
+) -> list[str]:
+    """Run the demo and return its summary, a screen of lines.
+
+    Args:
+        out: folder for `index.html` and the films.
+        name: of the model.
+        count: videos of each world and range.
+        report: told what is about to take a while.
+    """
+    begin = time.monotonic()
+    model = load(name)
+    results: Results = {}
+    for world, words in WORLDS.items():
+        for split, where in RANGES.items():
+            report(f"{words}, {where}")
+            results[world, split] = take_all(
+                model, test_spec(f"{world}:{split}", count, model.size, SEED)
+            )
+    floors = {world: _floors(model, world, count) for world in WORLDS}
+    for (world, split), takes in results.items():
+        film = side_by_side(takes[0].truth, takes[0].made, _LARGER)
+        write_bytes(out / f"{world}-{split}.mp4", encode(film, "standard"))
+    page = out / "index.html"
+    _write(page, model, name, results, floors)
+    return [
+        *summary(model, results, floors),
+        "",
+        f"films    {out / 'uniform-id.mp4'} and five more",
+        f"page     {page}",
+        f"{time.monotonic() - begin:.0f} s",
+    ]
+
+
+def _floors(model: VideoDiffusion, world: str, count: int) -> tuple[float, float]:
+    """Return the velocity error of true videos, and of those that were only coded and decoded."""
+    samples = sample(world, max(count, 8), seed=SEED)
+    floor = reconstruction_floor(
+        model.codec, samples, model.size, condition=model.build.condition, device=model.device
+    )
+    return floor.truth.velocity, floor.coded.velocity
+
+
+def summary(
+    model: VideoDiffusion, results: Results, floors: dict[str, tuple[float, float]]
+) -> list[str]:
+    """Return what was found, for a terminal."""
+    count = len(next(iter(results.values())))
+    lines = [
+        f"A network of {model.parameters / 1e6:.1f} M weights saw {model.build.condition} frames of "
+        f"each video and made the other {model.frames - model.build.condition}.",
+        f"Error of velocity in units/s (the picture is 10 units wide), mean of {count} videos:",
+        "",
+        f"{'':<16}{'in range':>10}{'out of range':>14}{'ratio':>8}"
+        f"{'coded truth':>13}{'true video':>12}",
+    ]
+    for world, words in WORLDS.items():
+        inside, outside = (mean_of(results[world, split]) for split in RANGES)
+        truth, coded = floors[world]
+        lines.append(
+            f"{words:<16}{inside:>10.2f}{outside:>14.2f}{outside / inside:>7.1f}×"
+            f"{coded:>13.2f}{truth:>12.2f}"
+        )
+    slow = [take for take in results["uniform", "ood"] if take.score.init[1] < 1]
+    fast = [take for take in results["uniform", "ood"] if take.score.init[1] > 4]
+    for some, kind in ((slow, "too slow"), (fast, "too fast")):
+        made = generated_speeds(some, model.build.condition)
+        seen = np.isfinite(made)
+        if seen.any():
+            given = np.array([take.score.init[1] for take in some])
+            lines.append(
+                f"Balls {kind} for its training ({given[seen].mean():.1f} units/s) go on at "
+                f"{made[seen].mean():.1f}."
+            )
+    return lines
+
+
+def generated_speeds(takes: Sequence[Take], given: int) -> np.ndarray:
+    """Return the signed speed along the true motion of one body, mean over what the model made: (N,).
+
+    NaN for videos in which it can be measured in fewer than three frames.
+    """
+    from sightline.physics.parse import parse, prior_of
+
+    speeds = []
+    for take in takes:
+        motion = take.motion
+        tracks = parse(take.made, frame_time=motion.frame_time, prior=prior_of(motion))
+        seen = np.flatnonzero(tracks.whole[given:, 0]) + given
+        if len(seen) < 3:
+            speeds.append(np.nan)
+            continue
+        places = tracks.positions[seen, 0]
+        slope = np.polyfit(seen * motion.frame_time, places, 1)[0]
+        way = motion.velocities[0, 0]
+        length = np.linalg.norm(way)
+        speeds.append(float(slope @ way / length) if length else float(np.linalg.norm(slope)))
+    return np.array(speeds)
+
+
+def _write(
+    path: Path,
+    model: VideoDiffusion,
+    name: str,
+    results: Results,
+    floors: dict[str, tuple[float, float]],
+) -> None:
+    header = ["", "velocity", "of the mean velocity", "position", "coded truth", "true video"]
+    rows = []
+    for (world, split), takes in results.items():
+        truth, coded = floors[world] if split == "id" else (float("nan"), float("nan"))
+        figures = [mean_of(takes, law) for law in (VELOCITY, MEAN_VELOCITY, "position")]
+        cells = [f"{value:.3f}" if np.isfinite(value) else "" for value in (*figures, coded, truth)]
+        rows.append([f"{WORLDS[world]}, {RANGES[split]}", *cells])
+    sections = [
+        Section(
+            "Errors",
+            [
+                "Mean errors over the videos, in units/s and units; the picture is 10 units wide. "
+                "Coded truth: true videos that only went through the model's codec; true video: what "
+                "the parser measures on true videos."
+            ],
+            header,
+            rows,
+        )
+    ]
+    for world, words in WORLDS.items():
+        films = [
+            _film(results[world, split], f"{words}, {RANGES[split]}", f"{world}{split}", model)
+            for split in RANGES
+        ]
+        sections.append(
+            Section(
+                words.capitalize(),
+                films=films,
+                after=[
+                    "Above the true video, below the model's; rings: where the bodies should be; "
+                    "crosses and tracks: what the parser measured."
+                ],
+            )
+        )
+    facts = [
+        ("model", name),
+        ("weights", f"{model.parameters:,}"),
+        ("sampling steps", str(model.sampling)),
+        ("worlds' seed", str(SEED)),
+        *((key, str(value)) for key, value in model.notes.items()),
+    ]
+    intro = [
+        f"A diffusion transformer saw {model.build.condition} frames of each video and made the "
+        f"other {model.frames - model.build.condition}. It was trained in range; out of range are "
+        "radii or speeds that it never saw."
+    ]
+    write_page(path, "Physics from pixels, in range and out of it", "Demo", intro, sections, facts)
+
+
+def _film(takes: list[Take], words: str, key: str, model: VideoDiffusion) -> Film:
+    """Show the video with the middle error, or the first where none has one."""
+    errors = values_of(takes)
+    order = np.argsort(np.where(np.isfinite(errors), errors, np.inf))
+    measured = int(np.isfinite(errors).sum())
+    take = takes[int(order[measured // 2])] if measured else takes[0]
+    error = take.score.values.get(VELOCITY)
+    init = ", ".join(f"{value:.2f}" for value in take.score.init)
+    caption = f"{words}; radii and speeds {init}"
+    if error is not None:
+        caption += f"; velocity error {error:.2f} units/s"
+    return make_film(take, caption, key, model.build.condition)

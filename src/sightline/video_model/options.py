@@ -1,0 +1,105 @@
+"""What a video model is made from and how it is trained; run records and model files carry it.
+
+Kept free of heavy imports, because the help is generated from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sightline.errors import InputError
+from sightline.running.checks import at_least_one, not_negative, shares
+from sightline.video_model.transformer.options import Attention
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """The network; the shape of its videos follows from data and codec.
+
+    Attributes:
+        network: its size: micro, tiny, mini, S, B, L or XL.
+        patch: latents of a token: frames, rows and columns.
+        attention: full, or factorised into space and time.
+        numbers: tell the network radii and speeds, too.
+        condition: first frames of a video that are given; the paper's is 3, for combinatorial worlds 1.
+        schedule: of the noise.
+        noise_steps: steps of that schedule.
+        says: what the network's last layer says of a noisy video. `velocity` as in the paper; `video`
+            where a token has more numbers than the network has channels: it cannot hand on their noise.
+            The velocity follows from either, and its error is what is learnt.
+    """
+
+    network: str = "tiny"
+    patch: tuple[int, int, int] = (1, 4, 4)
+    attention: Attention = "full"
+    numbers: bool = False
+    condition: int = 3
+    schedule: Literal["cosine", "linear"] = "cosine"
+    noise_steps: int = 1000
+    says: Literal["velocity", "video"] = "velocity"
+
+    def __post_init__(self) -> None:
+        at_least_one(self, "condition")
+        object.__setattr__(self, "patch", tuple(self.patch))
+        if self.says not in ("velocity", "video"):
+            raise InputError(f"says is velocity or video, got {self.says!r}")
+        if self.noise_steps < 2:
+            raise InputError(f"noise_steps must be at least 2, got {self.noise_steps}")
+
+
+@dataclass(frozen=True, slots=True)
+class VideoTraining:
+    """How a video model is trained.
+
+    Attributes:
+        steps: in all; each is one batch.
+        batch: videos of a step, over all processes and parts.
+        accumulate: parts that a step's batch is worked through in, to save memory.
+        rate: of learning, at its highest.
+        warm_up: steps until it is reached; then it falls to 0 along a cosine.
+        decay: of weights (AdamW).
+        largest: norm that gradients are cut down to.
+        mean_decay: of the moving mean of the weights, which is what is kept in the end.
+        flip: mirror every other video left to right, at random.
+        bfloat16: compute in half precision where that is safe.
+        keep: latents of so many videos are kept in memory instead of being made again.
+        sampling: steps from noise to a video, for film strips and in the finished model.
+        shown: videos on a film strip.
+        seed: of weights, noise, order and flips; worlds have their own.
+        save_every: steps between checkpoints.
+        validate_every: steps between rows of the log, and film strips.
+        threads: of the processor; None for torch's choice.
+        device: cpu, cuda, cuda:1 or mps; None for the best here.
+    """
+
+    steps: int = 20_000
+    batch: int = 64
+    accumulate: int = 1
+    rate: float = 1e-3
+    warm_up: int = 200
+    decay: float = 0.01
+    largest: float = 1.0
+    mean_decay: float = 0.999
+    flip: bool = False
+    bfloat16: bool = False
+    keep: int = 20_000
+    sampling: int = 20
+    shown: int = 3
+    seed: int = 0
+    save_every: int = 500
+    validate_every: int = 1000
+    threads: int | None = None
+    device: str | None = None
+
+    def __post_init__(self) -> None:
+        at_least_one(self, "steps", "batch", "accumulate", "sampling", "save_every")
+        at_least_one(self, "validate_every")
+        not_negative(self, "rate", "warm_up", "decay", "largest", "keep", "shown", "seed")
+        shares(self, "mean_decay")
+        if self.mean_decay == 1:
+            raise InputError("mean_decay must be below 1: the mean would never move")
+        if self.largest == 0:
+            raise InputError("largest must be above 0: gradients would be cut down to nothing")
+        if self.accumulate > self.batch:
+            raise InputError(f"a batch of {self.batch} has no {self.accumulate} parts")

@@ -1,0 +1,457 @@
+"""The page in a real browser, against the real server: every tab, by mouse and by keyboard."""
+
+from __future__ import annotations
+
+import base64
+import shutil
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from sightline.examples import example_person, example_photograph
+
+from .conftest import Live, running
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")
+
+expect = sync_api.expect
+PATIENCE = 120_000  # [ms] on a machine that has other things to do
+expect.set_options(timeout=PATIENCE)
+DESK, PHONE = (1280, 800), (390, 844)
+
+_FLAGS = [
+    *("--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"),
+    *("--disable-quic", "--disable-background-networking", "--disable-component-update"),
+]
+#: Refusals of the content security policy happen silently; the page is asked for them at the end.
+_WATCH = """addEventListener("securitypolicyviolation", (event) => {
+  (globalThis.refused ??= []).push(`${event.violatedDirective} ${event.blockedURI}`);
+});"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[sync_api.Browser]:
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=_FLAGS)
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def opened(browser, live: Live, at: str = "/", size=DESK, **settings) -> Iterator[sync_api.Page]:
+    """Open the page; at the end nothing may have gone wrong in it that was not announced."""
+    context = browser.new_context(
+        viewport={"width": size[0], "height": size[1]}, reduced_motion="reduce", **settings
+    )
+    context.add_init_script(_WATCH)
+    context.set_default_timeout(PATIENCE)
+    page = context.new_page()
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+    page.on(
+        "request",
+        lambda asked: (
+            None
+            if asked.url.startswith((live.address, "blob:", "data:"))
+            else wrong.append(asked.url)
+        ),
+    )
+    page.expected = wrong.clear  # type: ignore[attr-defined] - what a test brought about itself
+    try:
+        page.goto(live.address + at)
+        page.wait_for_selector("html[data-ready]")
+        yield page
+        assert wrong == []
+        assert page.evaluate("globalThis.refused ?? []") == []
+    finally:
+        context.close()
+
+
+@pytest.fixture
+def page(browser, server) -> Iterator[sync_api.Page]:
+    with opened(browser, server) as page:
+        yield page
+
+
+def choose(page, path: Path) -> None:
+    page.set_input_files("#source input[type=file]", path)
+
+
+def click_at(page, panel: str, x: float, y: float) -> None:
+    """Click a picture at shares of its width and height."""
+    layers = page.locator(f"#panel-{panel} .layers")
+    box = layers.bounding_box()
+    layers.click(position={"x": box["width"] * x, "y": box["height"] * y})
+
+
+def pixels(page, selector: str) -> np.ndarray:
+    """What is on a canvas, (H, W, 4)."""
+    address = page.locator(selector).evaluate("canvas => canvas.toDataURL()")
+    picture = Image.open(BytesIO(base64.b64decode(address.split(",")[1])))
+    return np.asarray(picture.convert("RGBA"))
+
+
+def no_sideways_scroll(page) -> bool:
+    return page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_depth_of_a_photograph(page, client, tmp_path):
+    choose(page, example_photograph())
+    page.wait_for_selector("#panel-depth canvas.cloud[data-renderer]")
+    expect(page.locator("#panel-depth .notes")).to_contain_text("relative disparity")
+
+    page.locator("#panel-depth .layers").hover(position={"x": 60, "y": 300})
+    value = page.locator("#panel-depth .value")
+    expect(value).to_contain_text("no unit, larger is nearer")
+    click_at(page, "depth", 0.25, 0.25)
+    expect(page.locator("#panel-depth .pin text")).to_have_count(1)
+
+    # The value is the map's own at that pixel.
+    number, place = value.inner_text().split(" (")[0], value.inner_text().split(" at ")[1]
+    x, y = map(int, place.split(", "))
+    files = {"image": example_photograph().read_bytes()}
+    raw = client.post("/v1/depth", files=files, params={"format": "f32"})
+    depth = np.frombuffer(raw.content, "<f4").reshape(400, 600)
+    assert float(number) == pytest.approx(depth[y, x], rel=5e-3)
+
+    # The line between photograph and depth, dragged.
+    grip = page.locator("#panel-depth .grip")
+    box = grip.bounding_box()
+    page.mouse.move(box["x"] + 22, box["y"] + 50)
+    page.mouse.down()
+    page.mouse.move(box["x"] - 100, box["y"] + 50)
+    page.mouse.up()
+    assert int(grip.get_attribute("aria-valuenow")) < 40
+
+    # The cloud turns under the pointer.
+    before = pixels(page, "#panel-depth canvas.cloud")
+    assert before[..., 3].any()
+    box = page.locator("#panel-depth canvas.cloud").bounding_box()
+    page.mouse.move(box["x"] + 200, box["y"] + 100)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 300, box["y"] + 120, steps=3)
+    page.mouse.up()
+    page.wait_for_timeout(300)
+    assert (pixels(page, "#panel-depth canvas.cloud") != before).any()
+
+    # Every form can be saved, and they are what they say.
+    formats = page.locator("#panel-depth .files button")
+    names = [formats.nth(k).get_attribute("data-format") for k in range(formats.count())]
+    assert names == ["npz", "png16", "exr", "color", "ply", "glb"]
+    heads = {"npz": b"PK", "png16": b"\x89PNG", "exr": b"v/1\x01", "color": b"\xff\xd8"}
+    for name in names:
+        with page.expect_download() as saved:
+            page.click(f"#panel-depth .files [data-format={name}]")
+        path = tmp_path / saved.value.suggested_filename
+        saved.value.save_as(path)
+        assert path.name.startswith("coffee-depth")
+        head = {**heads, "ply": b"ply", "glb": b"glTF"}[name]
+        assert path.read_bytes().startswith(head)
+    assert "values.npy" in zipfile.ZipFile(tmp_path / "coffee-depth.npz").namelist()
+
+
+def test_a_sample_and_error_bars(page):
+    page.click("text=Try a sample photograph")
+    page.wait_for_selector("#panel-depth .save:not([hidden])")
+    page.check("#panel-depth .sigma")
+    page.wait_for_selector("#panel-depth .save:not([hidden])")
+    page.wait_for_selector("#panel-depth .stage[aria-busy=false]")
+    page.locator("#panel-depth .layers").hover(position={"x": 60, "y": 300})
+    expect(page.locator("#panel-depth .value")).to_contain_text("±")
+
+
+def test_depth_of_a_video(page, short_film, tmp_path):
+    film = tmp_path / "pan.mp4"
+    film.write_bytes(short_film)
+    choose(page, film)
+    page.wait_for_selector("#panel-depth .save:not([hidden])")
+    expect(page.locator("#panel-depth .notes")).to_contain_text("4 at")
+    page.wait_for_function(
+        """() => { const film = document.querySelector("#panel-depth video.over");
+                   return film.readyState >= 2 && film.videoWidth === 96; }"""
+    )
+
+
+def test_metres_by_a_length(page):
+    page.click("#tab-metres")
+    choose(page, example_photograph())
+    page.wait_for_selector("#panel-metres .work:not([hidden])")
+    page.uncheck("#panel-metres .use-people")
+    page.expected()  # nobody is in the picture: the server says so with 422
+    expect(page.locator("#panel-metres .hint")).to_contain_text("Nothing of known size yet")
+    click_at(page, "metres", 0.35, 0.2)
+    click_at(page, "metres", 0.35, 0.8)
+    page.fill("#panel-metres input[name=length]", "eight")
+    page.keyboard.press("Enter")
+    expect(page.locator(".toast")).to_contain_text("Write the length with its unit")
+    page.fill("#panel-metres input[name=length]", "8 cm")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#panel-metres .save:not([hidden])")
+    expect(page.locator("#panel-metres .lengths")).to_contain_text("8 cm")
+
+    # The length that was given is read again.
+    click_at(page, "metres", 0.35, 0.2)
+    click_at(page, "metres", 0.35, 0.8)
+    found = page.locator("#panel-metres .distances b")
+    expect(found).to_contain_text("±")
+    value, sigma = (float(word) for word in found.inner_text().removesuffix(" m").split(" ± "))
+    assert value == pytest.approx(0.08, abs=max(0.01, 2 * sigma))
+    page.locator("#panel-metres .stage").focus()
+    page.keyboard.press("Backspace")
+    expect(page.locator("#panel-metres .distances li")).to_have_count(0)
+
+
+def test_metres_by_a_person(page, client):
+    if not client.get("/v1/models").json()["defaults"]["people"]:
+        pytest.skip("the networks that find people are not here: sightline models get pose-full …")
+    page.click("#tab-metres")
+    choose(page, example_person())
+    page.wait_for_selector("#panel-metres .save:not([hidden])")
+    expect(page.locator("#panel-metres .persons li")).to_contain_text("m tall")
+    expect(page.locator("#panel-metres .marks .person")).to_have_count(1)
+    page.locator("#panel-metres .layers").hover(position={"x": 200, "y": 200})
+    expect(page.locator("#panel-metres .value")).to_contain_text(" m deep")
+    click_at(page, "metres", 0.4, 0.2)
+    click_at(page, "metres", 0.6, 0.6)
+    expect(page.locator("#panel-metres .distances b")).to_contain_text("±")
+
+
+def test_asking_needs_a_model_and_says_so(page):
+    page.click("#tab-ask")
+    expect(page.locator("#panel-ask .missing")).to_contain_text("--ask-model")
+    choose(page, example_photograph())
+    click_at(page, "ask", 0.3, 0.3)
+    click_at(page, "ask", 0.7, 0.7)
+    expect(page.locator("#panel-ask .letter")).to_have_count(2)
+    expect(page.locator("#panel-ask form .primary")).to_be_disabled()
+
+
+def test_asking(browser, hub_folder, random_codebook, tmp_path):
+    """With a tiny model that knows one thing only: to write a depth map when it is asked for one."""
+    write_speaker(hub_folder, random_codebook, tmp_path / "adapter")
+    words = ("--model", "tiny", "--ask-model", tmp_path / "adapter", "--codebook", random_codebook)
+    with running(tmp_path, *words) as live, opened(browser, live, "/#ask") as page:
+        expect(page.locator("#panel-ask .missing")).to_be_hidden()
+        choose(page, example_photograph())
+        click_at(page, "ask", 0.3, 0.3)
+        page.click("#panel-ask form .primary")
+        expect(page.locator(".toast")).to_contain_text("compares points")
+        page.expected()
+        click_at(page, "ask", 0.7, 0.7)
+        page.click("#panel-ask form .primary")
+        page.wait_for_selector("#panel-ask .answer:not([hidden])")
+        assert page.locator("#panel-ask .answer .big").inner_text() in ("A", "B", "No answer")
+        assert page.locator("#panel-ask .verdict").inner_text()
+        expect(page.locator("#panel-ask .chain li").first).to_contain_text("A at 1")
+        assert page.locator("#panel-ask .said").text_content()
+
+        page.click("#panel-ask .clear")
+        expect(page.locator("#panel-ask .answer")).to_be_hidden()  # it was about those points
+        page.click("#panel-ask .chips >> text=Depth map")
+        page.click("#panel-ask form .primary")
+        page.wait_for_selector("#panel-ask .decoded:not([hidden])")
+        expect(page.locator("#panel-ask .answer .big")).to_have_text("Its depth map")
+        decoded = page.locator("#panel-ask .decoded img")
+        assert decoded.evaluate("image => image.decode().then(() => image.naturalWidth)") == 600
+
+
+def write_speaker(hub: Path, codebook: Path, folder: Path) -> None:
+    """Save a model of random weights whose first token, asked for a map, is the one that begins it."""
+    import torch
+
+    from sightline.perception.codebook.tokenizer import DepthTokenizer
+    from sightline.perception.model.adapting import adapt
+    from sightline.perception.model.answering import speak
+    from sightline.perception.model.loading import load_speaker, save_speaker
+    from sightline.perception.model.options import AdaptOptions
+    from sightline.perception.questions.depth import GENERATE
+    from sightline.perception.questions.markers import squash
+
+    options = AdaptOptions(rank=2, alpha=2, pixels=True)
+    speaker = adapt(load_speaker(hub), options, DepthTokenizer(codebook).sha256)
+    thoughts = []
+    head = speaker.model.get_base_model().lm_head
+    hook = head.register_forward_pre_hook(lambda _, given: thoughts.append(given[0][0, -1]))
+    seen = squash(np.asarray(Image.open(example_photograph())))
+    speak(speaker, seen, GENERATE, most_tokens=1)
+    hook.remove()
+    row = list(speaker.vocabulary.all).index(speaker.vocabulary.start)
+    for name, weight in speaker.model.named_parameters():
+        if "lm_head" in name and "trainable_tokens" in name:
+            with torch.no_grad():
+                weight[row] = 5 * thoughts[0]
+    assert "<DEPTH_START>" in speak(speaker, seen, GENERATE, most_tokens=1)
+    save_speaker(speaker, folder)
+
+
+def test_a_world_with_sliders(page):
+    page.click("#tab-physics")
+    page.wait_for_selector("#panel-physics .law-table tbody tr")
+    expect(page.locator("#panel-physics .said-so").first).to_have_text("kept")
+    expect(page.locator("#panel-physics .range")).to_contain_text("Inside the range")
+    red = (pixels(page, "canvas.world")[..., :3] == (255, 0, 0)).all(-1).sum()
+    page.fill("#panel-physics input.radius", "2")
+    expect(page.locator("#panel-physics .range")).to_contain_text("radius is outside")
+    assert (pixels(page, "canvas.world")[..., :3] == (255, 0, 0)).all(-1).sum() > 2 * red
+    before = pixels(page, "canvas.world")
+    page.fill("#panel-physics input.frame", "20")
+    expect(page.locator("#panel-physics .time")).to_have_text("2.0 s")
+    assert (pixels(page, "canvas.world") != before).any()
+    page.check("#panel-physics input[value=collision]")
+    expect(page.locator("#panel-physics .ball")).to_have_count(2)
+    expect(page.locator("#panel-physics .law-table")).to_contain_text("penetration")
+
+
+def test_the_video_model(page, client):
+    """With one it runs and is scored; without one the page says so."""
+    model = client.get("/v1/models").json()["defaults"]["video"]
+    page.click("#tab-physics")
+    page.wait_for_selector("#panel-physics .law-table tbody tr")
+    if model is None:
+        expect(page.locator("#panel-physics .predict")).to_be_disabled()
+        expect(page.locator("#panel-physics .about")).to_contain_text("no video model")
+        return
+    page.click("#panel-physics .predict")
+    expect(page.locator("#panel-physics .of")).to_have_text("of what the video model predicts")
+    expect(page.locator("#panel-physics .past").first).to_be_attached()
+    page.fill("#panel-physics input.radius", "2.2")
+    page.click("#panel-physics .predict")
+    expect(page.locator("#panel-physics .range")).to_contain_text("outside")
+
+
+def test_a_video_is_scored(page, world_film, tmp_path):
+    good, bad = tmp_path / "good.mp4", tmp_path / "bad.mp4"
+    good.write_bytes(world_film)
+    bad.write_bytes(jumping())
+    page.click("#tab-physics")
+    page.wait_for_selector("#panel-physics .law-table tbody tr")
+    page.set_input_files("#panel-physics input[type=file]", good)
+    expect(page.locator("#panel-physics .of")).to_have_text("of good.mp4")
+    expect(page.locator("#panel-physics tr.broken")).to_have_count(0)
+    page.set_input_files("#panel-physics input[type=file]", bad)
+    expect(page.locator("#panel-physics .of")).to_have_text("of bad.mp4")
+    assert page.locator("#panel-physics tr.broken").count() > 0
+    expect(page.locator("#panel-physics .flags i:not(.given)").first).to_be_attached()
+    page.click("text=Back to this world")
+    expect(page.locator("#panel-physics .of")).to_contain_text("of this world")
+
+
+def jumping() -> bytes:
+    """A ball in uniform motion that jumps in the middle of its way."""
+    from sightline.physics.data.mp4 import encode
+    from sightline.physics.render import render
+    from sightline.physics.worlds.make import sample
+
+    frames = render(sample("uniform", 1)[0], 128)
+    return encode(np.concatenate([frames[:16], np.roll(frames[16:], 25, axis=1)]))
+
+
+def test_by_keyboard_alone(page):
+    page.locator("#tab-depth").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#tab-metres")).to_be_focused()
+    expect(page.locator("#panel-metres")).to_be_visible()
+    page.keyboard.press("End")
+    expect(page.locator("#tab-physics")).to_be_focused()
+    page.keyboard.press("Home")
+    expect(page.locator("#panel-depth")).to_be_visible()
+    for _ in range(4):  # look, choose, sample
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.className") == "sample-first":
+            break
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#panel-depth canvas.cloud[data-renderer]")
+
+    page.locator("#panel-depth .stage").focus()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Shift+ArrowUp")
+    expect(page.locator("#panel-depth .value")).to_contain_text("at 297, 170")
+    page.keyboard.press("Enter")
+    expect(page.locator("#panel-depth .pin")).to_have_count(1)
+    page.keyboard.press("Backspace")
+    expect(page.locator("#panel-depth .pin")).to_have_count(0)
+    page.keyboard.press("Tab")
+    page.keyboard.press("End")
+    expect(page.locator("#panel-depth .grip")).to_have_attribute("aria-valuenow", "100")
+    page.keyboard.press("Tab")
+    before = pixels(page, "#panel-depth canvas.cloud")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_timeout(300)
+    assert (pixels(page, "#panel-depth canvas.cloud") != before).any()
+    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert outline == "solid"  # where the focus is can be seen
+
+
+def test_a_phone(browser, server):
+    with opened(browser, server, size=PHONE, has_touch=True, is_mobile=True) as page:
+        assert no_sideways_scroll(page)
+        page.click("text=Try a sample photograph")
+        page.wait_for_selector("#panel-depth .save:not([hidden])")
+        assert no_sideways_scroll(page)
+        for tab in ("ask", "physics"):
+            page.click(f"#tab-{tab}")
+            page.wait_for_timeout(200)
+            assert no_sideways_scroll(page), tab
+        page.wait_for_selector("#panel-physics .law-table tbody tr")
+        assert no_sideways_scroll(page)
+        small = page.eval_on_selector_all(
+            "[role=tab], #panel-physics button:not([hidden])",
+            "all => all.filter(one => one.getBoundingClientRect().height < 34).length",
+        )
+        assert small == 0  # large enough for a finger
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_both_looks(browser, server, scheme):
+    ground = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)[0]"
+    with opened(browser, server, color_scheme=scheme) as page:
+        assert (page.evaluate(ground) < 60) == (scheme == "dark")
+        button = page.locator("button.look")
+        expect(button).to_have_attribute("aria-label", "Look: as the system")
+        button.click()
+        assert page.evaluate(ground) > 200
+        button.click()
+        assert page.evaluate(ground) < 60
+        page.reload()
+        page.wait_for_selector("html[data-ready]")
+        assert page.evaluate(ground) < 60  # it is remembered
+        expect(button).to_have_attribute("aria-label", "Look: dark")
+
+
+def test_mistakes_in_words(page, tmp_path):
+    broken = tmp_path / "broken.jpg"
+    broken.write_bytes(example_photograph().read_bytes()[:5000])
+    choose(page, broken)
+    expect(page.locator(".toast")).to_be_visible()
+    assert "Error" not in page.locator(".toast").inner_text()
+    page.expected()
+    large = tmp_path / "large.jpg"
+    large.write_bytes(bytes(5_000_000))
+    choose(page, large)
+    expect(page.locator(".toast")).to_contain_text("takes 4 MB at most")
+    page.click("[aria-label='Close the message']")
+    expect(page.locator(".toast")).to_have_count(0)
+
+
+def test_a_token(browser, tmp_path):
+    secret = "0123456789abcdef"
+    with running(tmp_path, "--model", "tiny", "--token", secret) as live:
+        with opened(browser, live, f"/#token={secret}") as page:
+            assert secret not in page.url
+            expect(page.locator(".shelf img")).to_have_count(2)
+        context = browser.new_context()
+        page = context.new_page()
+        page.goto(live.address)
+        page.fill("dialog.token input", secret)
+        page.keyboard.press("Enter")
+        page.wait_for_selector("html[data-ready]", timeout=PATIENCE)
+        context.close()

@@ -1,0 +1,63 @@
+"""Schemathesis reads the description of the service and holds the live server to it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+CHECKS = ",".join(
+    (
+        "not_a_server_error",
+        "status_code_conformance",
+        "content_type_conformance",
+        "response_headers_conformance",
+        "response_schema_conformance",
+        "unsupported_method",
+    )
+)
+#: These answer 503 where there is no model for them, as described.
+WITHOUT_MODELS = ("/v1/ask", "/v1/physics/predict")
+
+
+def schemathesis(server, folder, examples: int, *words: str, checks: str = CHECKS) -> str:
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "schemathesis.cli", "run", f"{server.address}/openapi.json"),
+            *("--checks", checks, "--max-examples", str(examples), "--seed", "1"),
+            *("--workers", "1", "--no-color", "--request-timeout", "120", *words),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=3000,
+        cwd=folder,
+    )
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+    return done.stdout
+
+
+def without(*paths):
+    return [word for path in paths for word in ("--exclude-path", path)]
+
+
+def only(*paths):
+    return [word for path in paths for word in ("--include-path", path)]
+
+
+def test_the_server_keeps_to_its_description(server, tmp_path):
+    out = schemathesis(
+        server, tmp_path, 1, "--phases", "examples,fuzzing", *without(*WITHOUT_MODELS)
+    )
+    assert "passed" in out
+
+
+def test_what_has_no_model_says_so_as_described(server, tmp_path):
+    checks = CHECKS.replace("not_a_server_error,", "")
+    schemathesis(server, tmp_path, 1, "--phases", "fuzzing", *only(*WITHOUT_MODELS), checks=checks)
+
+
+@pytest.mark.slow
+def test_the_server_keeps_to_its_description_at_length(server, tmp_path):
+    schemathesis(server, tmp_path, 60, *without(*WITHOUT_MODELS))

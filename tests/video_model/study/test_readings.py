@@ -1,0 +1,119 @@
+"""How studies are read: counts, pulls and slopes by hand; every reading on figures made up for it."""
+
+import re
+
+import numpy as np
+import pytest
+
+from sightline.physics.data.spec import draw
+from sightline.video_model.scoring import test_spec
+from sightline.video_model.study.catalogue import STUDIES
+from sightline.video_model.study.readings import conflict_counts, pulled_share, read_study, words_of
+
+test_spec.__test__ = False
+
+
+def test_which_attribute_is_kept():
+    first, second = {"colour": True, "shape": False}, {"colour": False, "shape": True}
+    both, neither = {"colour": True, "shape": True}, {"colour": False, "shape": False}
+    kept = [first, first, second, both, neither, neither, {}]
+    assert conflict_counts(kept, ("colour", "shape")) == (2, 1, 1, 2, 1)
+
+
+def test_a_pull_goes_to_the_nearest_trained_speed():
+    bands = [(1.0, 1.25), (3.75, 4.0)]
+    true = np.array([1.5, 2.0, 3.0, 3.5])
+    assert pulled_share(true, np.array([1.2, 1.9, 3.2, 3.6]), bands) == 1
+    assert pulled_share(true, np.array([1.6, 2.1, 2.9, 3.4]), bands) == 0
+    assert pulled_share(true, np.array([1.4, 2.1, 3.1, 3.4]), bands) == 0.5
+
+
+def made_up(study, budget, speeds=lambda v: v, error=lambda trial, words: 0.1):
+    """Scores of a model that shows some speed, and keeps the first attribute of a conflict."""
+    scores = {}
+    for trial in study.budgets[budget].trials:
+        tests = {}
+        for words, word in trial.tests:
+            if word.startswith("combinatorial"):
+                tests[words] = {"psnr": 25.0, "ssim": 0.9, "videos": 12}
+                continue
+            init = draw(test_spec(word, 12, 32, 1), 0, 12).init
+            kept = {"colour": True, "shape": False, "velocity": False, "size": False}
+            tests[words] = {
+                "velocity": error(trial, words),
+                "mean_velocity": 0.05,
+                "position": 0.1,
+                "videos": 12,
+                "init": init.tolist(),
+                "errors": [0.1] * 11 + [None],
+                "speeds": [*speeds(init[:11, 1]).tolist(), None],
+                "kept": [kept] * 12,
+            }
+        films = {words: "<svg></svg>" for words, _ in trial.tests}
+        scores[trial.name] = {
+            "tests": tests,
+            "films": films,
+            "parameters": 1000,
+            "seconds": 1.0,
+            "loss": 0.5,
+        }
+    return scores
+
+
+@pytest.mark.parametrize("budget", ["cpu", "paper"])
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_study_can_be_read(name, budget):
+    study = STUDIES[name]
+    cost, scores = study.budgets[budget], made_up(STUDIES[name], budget)
+    outcome = read_study(study, cost, scores)
+    assert outcome.sections[0].rows
+    assert len(outcome.lines) >= len(cost.trials)
+    assert len(words_of(cost, scores)) == sum(len(trial.tests) for trial in cost.trials)
+    for section in outcome.sections:
+        assert all(plot.startswith("<svg") for _, plot in section.plots)
+
+
+def test_slopes_and_turns():
+    study = STUDIES["memorisation"]
+    outcome = read_study(study, study.budgets["cpu"], made_up(study, "cpu", lambda v: 2.5 - v))
+    assert outcome.sections[1].rows[0][1] == "-1.00"
+    outcome = read_study(study, study.budgets["cpu"], made_up(study, "cpu", lambda v: -v))
+    assert outcome.sections[1].rows[0][3] == "11"
+
+
+def test_who_wins_and_what_scale_brings():
+    study = STUDIES["conflicts"]
+    outcome = read_study(study, study.budgets["cpu"], made_up(study, "cpu"))
+    assert any(line.startswith("conflict colour square: colour wins") for line in outcome.lines)
+    study = STUDIES["scaling"]
+    outcome = read_study(
+        study,
+        study.budgets["cpu"],
+        made_up(study, "cpu", error=lambda t, w: 1.0 if w != "in range" else 300 / t.videos),
+    )
+    (line,) = [line for line in outcome.lines if line.startswith("uniform, from micro")]
+    assert "in range 1.000 → 0.010 (100.0× less)" in line
+    assert "at the end out of range is 100.0× in range" in line
+
+
+def test_where_nothing_can_be_measured_no_figure_is_made_up():
+    study = STUDIES["velocity-gap"]
+    scores = made_up(study, "cpu", lambda v: np.full(len(v), np.nan))
+    for score in scores.values():
+        score["tests"]["not seen"]["speeds"] = [None] * 12
+    outcome = read_study(study, study.budgets["cpu"], scores)
+    assert outcome.sections[1].rows[0][1:] == ["–", "–", "–", "0"]
+
+
+def test_curves_have_a_look_of_the_stylesheet():
+    from importlib import resources
+
+    look = resources.files("sightline.report").joinpath("templates/look.css").read_text()
+    for name in ("scaling", "memorisation"):
+        study = STUDIES[name]
+        outcome = read_study(study, study.budgets["cpu"], made_up(study, "cpu"))
+        plots = "".join(plot for section in outcome.sections for _, plot in section.plots)
+        kinds = set(re.findall(r'class="(curve [a-z-]+)"', plots))
+        assert kinds
+        for kind in kinds:
+            assert "." + kind.replace(" ", ".") in look, kind
