@@ -89,6 +89,7 @@ def choose(page, path: Path) -> None:
 def click_at(page, panel: str, x: float, y: float) -> None:
     """Click a picture at shares of its width and height."""
     layers = page.locator(f"#panel-{panel} .layers")
+    layers.wait_for()
     box = layers.bounding_box()
     layers.click(position={"x": box["width"] * x, "y": box["height"] * y})
 
