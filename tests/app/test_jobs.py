@@ -78,7 +78,7 @@ def test_a_full_queue_refuses_and_says_when_to_come_back(server, client, long_fi
     places = [client.get(f"/v1/jobs/{one['id']}").json()["position"] for one in waiting]
     assert places == [1, 2, 3, 4]
     refused = client.post("/v1/depth", files=picture)
-    assert refused.status_code == 503
+    assert refused.status_code == 429
     assert int(refused.headers["retry-after"]) >= 1
     assert "waiting" in refused.json()["error"]
     client.delete(f"/v1/jobs/{waiting[1]['id']}")  # one that waits is cancelled at once

@@ -227,7 +227,7 @@ def test_the_queue_is_bounded_and_in_order(play):
         assert [crew.position(one) for one in jobs] == [1, 2, 0]
         with pytest.raises(Problem) as caught:
             await crew.submit(jobs[2], {"action": "echo", "said": ""})
-        assert caught.value.status == 503
+        assert caught.value.status == 429
         assert int(caught.value.headers["Retry-After"]) >= 1
         crew.cancel(tasks[0])
         assert jobs[0].state == "cancelled"

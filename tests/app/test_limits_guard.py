@@ -251,7 +251,7 @@ def test_room_for_so_many():
             return third, [(await one).status_code for one in two], await http.get("/v1/models")
 
     third, two, later = asyncio.run(story())
-    assert third.status_code == 503
+    assert third.status_code == 429
     assert "retry-after" in third.headers
     assert two == [200, 200]
     assert later.status_code == 200

@@ -71,7 +71,7 @@ def work(address, number, picture, seen, until):
                 seen.under_way -= 1
                 status = answer.status_code
                 seen.statuses[status] = seen.statuses.get(status, 0) + 1
-                if status == 503 and "retry-after" in answer.headers:
+                if status == 429 and "retry-after" in answer.headers:
                     continue
                 if status not in fine:
                     seen.wrong.append(f"{status}: {answer.text}")
@@ -110,7 +110,7 @@ def load(live, picture, seconds):
         f"worker {before:.0f} MB, under load at most {most:.0f} MB"
     )
     assert not seen.wrong, seen.wrong[:3]
-    assert 500 not in seen.statuses
+    assert max(seen.statuses) < 500
     assert pids[1:] == live.workers()  # nobody died
     assert p95 <= 4 * single
     assert most < MOST

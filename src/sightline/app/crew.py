@@ -104,9 +104,8 @@ class Crew:
         for task in self._tending:
             task.cancel()
         await asyncio.gather(*self._tending, return_exceptions=True)
-        gone = Problem(503, "the server is being stopped", retry=10)
         for waiting in self._queue:
-            _settle(waiting, problem=gone)
+            _settle(waiting, problem=_stopping())
         self._queue.clear()
         hands, self._hands = self._hands, []
         await asyncio.gather(*(asyncio.to_thread(_dismiss, hand) for hand in hands))
@@ -135,21 +134,23 @@ class Crew:
         """Refuse more when enough is waiting.
 
         Raises:
-            Problem: 503 when the queue is full.
+            Problem: 429 when the queue is full, 503 when the server is being stopped.
         """
         idle = sum(hand.ready and hand.task is None for hand in self._hands)
-        if self.closing or len(self._queue) >= self._limits.queue + idle:
+        if self.closing:
+            raise _stopping()
+        if len(self._queue) >= self._limits.queue + idle:
             self._metrics.count("refused_total", reason="queue")
             wait = min(60.0, self._usual * (len(self._queue) + 1) / self._count)
             raise Problem(
-                503, f"{len(self._queue)} requests are waiting already; try again soon", retry=wait
+                429, f"{len(self._queue)} requests are waiting already; try again soon", retry=wait
             )
 
     async def submit(self, job: Job, order: dict[str, Any], *, run: bool = True) -> Task:
         """Put a task into the queue.
 
         Raises:
-            Problem: 503 when the queue is full.
+            Problem: 429 when the queue is full, 503 when the server is being stopped.
         """
         self.check_room()
         task = Task(job, order, asyncio.get_running_loop().create_future(), run)
@@ -195,9 +196,7 @@ class Crew:
                 hand.ready = False
                 self._note_ready()
                 if hand.task is not None:
-                    _settle(
-                        hand.task, problem=Problem(503, "the server is being stopped", retry=10)
-                    )
+                    _settle(hand.task, problem=_stopping())
                 if not self.closing:
                     self._hands.remove(hand)
                     await asyncio.to_thread(_dismiss, hand)
@@ -390,6 +389,10 @@ def _dismiss(hand: _Hand) -> None:
         hand.process.kill()
         hand.process.join()
     hand.process.close()
+
+
+def _stopping() -> Problem:
+    return Problem(503, "the server is being stopped", retry=10)
 
 
 def memory_of(pid: int) -> int:

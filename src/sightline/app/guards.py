@@ -190,7 +190,7 @@ class Guard:
     def _room(self) -> Iterator[None]:
         if self._inside >= self._limits.connections:
             sentence = f"{self._inside} requests are being answered already; try again soon"
-            raise self._refuse("connections", Problem(503, sentence, retry=1))
+            raise self._refuse("connections", Problem(429, sentence, retry=1))
         self._inside += 1
         try:
             yield

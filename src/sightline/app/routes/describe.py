@@ -35,8 +35,8 @@ _WORDS = {
     415: "the body is of the wrong type",
     421: "this server is not called that",
     422: "the input cannot be used",
-    429: "too many requests",
-    503: "the queue is full, a model is missing, the worker was lost, or it took too long",
+    429: "too many requests, or too many that wait",
+    503: "a model is missing, the worker was lost, or it took too long",
 }
 
 #: Where a job leads, for programs that read the description.

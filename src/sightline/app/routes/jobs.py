@@ -24,6 +24,16 @@ router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 
 Id = Annotated[str, Path(max_length=64, pattern="^[A-Za-z0-9_-]+$", examples=["k3J8sJw2T0yq5b7h"])]
 
+#: One of the server-sent events.
+_EVENT = {
+    "type": "object",
+    "properties": {
+        "event": {"const": "job"},
+        "data": {"type": "string", "contentMediaType": "application/json"},
+    },
+    "required": ["event", "data"],
+}
+
 _DIRECTIONS = {"metric_depth": "larger is farther"}
 
 
@@ -46,7 +56,7 @@ async def look(request: Request, job_id: Id) -> dict[str, Any]:
     responses={
         200: {
             "description": "events called job, whose data is the job; the stream ends with it",
-            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+            "content": {"text/event-stream": {"schema": _EVENT}},
         },
         **errors(404, 422),
     },

@@ -50,8 +50,9 @@ def make_network(options: TrainOptions, spec: ModelSpec) -> nn.Module:
     """Build the network with weights that follow from the seed, then load what it starts from.
 
     A pretrained encoder fills the encoder. A whole depth model fills everything if it is of the same
-    kind; a metric network takes only the encoder of a relative one, and its head starts anew (as the
-    authors' metric fine-tuning does).
+    kind. Of a relative one a metric ViT takes only the encoder, and its head starts anew (as the
+    authors' metric fine-tuning does); a compact network takes all but its last layer, since its decoder
+    has seen far more pictures than there are in metres.
     """
     torch.manual_seed(options.seed)
     network = build(spec)
@@ -101,8 +102,14 @@ def _load_model(network: nn.Module, path: Path, spec: ModelSpec) -> None:
         for name, value in checkpoint.state.items()
     }
     if checkpoint.spec.kind is not spec.kind:
-        prefix = ("pretrained.", "encoder.")
-        state = {name: value for name, value in state.items() if name.startswith(prefix)}
-        network.load_state_dict(state, strict=False)
+        kept = {name: value for name, value in state.items() if _is_kept(network, name)}
+        network.load_state_dict(kept, strict=False)
     else:
         network.load_state_dict(state)
+
+
+def _is_kept(network: nn.Module, name: str) -> bool:
+    """Say whether a weight of a relative network serves a metric one too, or the other way round."""
+    if isinstance(network, CompactDepth):
+        return not name.startswith("last.")
+    return name.startswith("pretrained.")
