@@ -148,3 +148,19 @@ def test_ctrl_c_while_the_command_line_is_put_together():
         [sys.executable, "-c", code], capture_output=True, text=True, check=False
     )
     assert (result.returncode, result.stderr) == (130, "sightline: stopped\n")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "physics make uniform --out x.slv --count 1.5",
+        "train student --photos a --labels b --out c --steps 10.5",
+        "depth a.jpg --workers 1e400",
+    ],
+)
+def test_no_number_is_rounded_in_silence(words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(words.split()) == 2
+    *_, name, value = words.split()
+    assert f"{name} takes a whole number, got {value}" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())

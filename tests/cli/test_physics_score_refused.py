@@ -49,6 +49,10 @@ def save(folder, truth, change, offset=0):
     return folder
 
 
+def grey(frames):
+    return frames.mean(axis=3, keepdims=True).repeat(3, 3).astype(np.uint8)
+
+
 @pytest.mark.parametrize(
     ("scenario", "more"),
     [
@@ -74,7 +78,12 @@ def test_videos_of_another_data_set_are_refused(made, score, tmp_path, scenario,
     [
         (lambda frames: frames[:, ::-1], 0, "upside down"),
         (lambda frames: frames[3:], 0, "lack the given frames"),
+        (lambda frames: frames[1:], 0, "begin 1 frame late"),
         (lambda frames: frames, 1, "one too large"),
+        (lambda frames: frames[..., ::-1], 0, "red and blue are swapped"),
+        (lambda frames: 255 - frames, 0, "negatives"),
+        (lambda frames: grey(frames), 0, "without colour"),
+        (lambda frames: (frames * 0.6).astype(np.uint8), 0, "their colours are not those"),
     ],
 )
 def test_a_common_slip_is_named(made, score, tmp_path, change, offset, hint):
@@ -131,6 +140,8 @@ def test_videos_that_lost_everything_are_scored(made, score, tmp_path):
         (("--training", "no-such.slv"), "no such file"),
         (("--condition", "31"), "give 1 to 30"),
         (("--fps", "nan"), "fps must be"),
+        (("--fps", "24"), "make them at 10, 20, 30"),
+        (("--fps", "5"), "make them at 10, 20, 30"),
     ],
 )
 def test_options_without_effect_are_refused(made, score, tmp_path, more, said):

@@ -52,21 +52,30 @@ def test_false_alarms(way):
     assert len(alarms) <= 0.02 * total, alarms
 
 
+#: Videos of each kind, scenario and split, and the share of them that must be found. Out of distribution
+#: bodies are so fast that some have left the picture before anything can be seen of the damage.
+DAMAGED, FOUND = 60, {"id": 0.95, "ood": 0.85}
+
+
 @pytest.mark.parametrize("way", ["lossless", pytest.param("mp4", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("split", FOUND)
 @pytest.mark.parametrize("kind", KINDS)
-def test_recall(kind, way):
-    """At least 95 % of damaged videos are called abnormal, whatever the damage."""
-    scenarios = ("collision",) if kind == "pass-through" else SCENARIOS
-    hits, total = 0, 0
-    for scenario in scenarios:
-        samples = sample(scenario, 60 // len(scenarios), seed=21)
+def test_recall(kind, split, way):
+    """Damaged videos are called abnormal, whatever the damage, in every scenario for itself."""
+    for scenario in ("collision",) if kind == "pass-through" else SCENARIOS:
+        samples = sample(scenario, DAMAGED, split=split, seed=21)
+        hits, total = 0, 0
         for index in range(len(samples)):
-            damaged = damage(samples[index], kind, seed=index)
+            try:
+                damaged = damage(samples[index], kind, seed=index)
+            except InputError:  # out of distribution a body may be gone too soon
+                assert split == "ood"
+                continue
             hits += is_abnormal(parse(WAYS[way](render_damaged(damaged, 128))), scenario).abnormal
             total += 1
-    assert total >= 50
-    print(f"{way}: {kind} {hits} of {total}")
-    assert hits >= 0.95 * total
+        assert total >= 50
+        print(f"{way}: {split} {scenario} {kind} {hits} of {total}")
+        assert hits >= FOUND[split] * total, scenario
 
 
 @pytest.mark.parametrize("kind", KINDS)

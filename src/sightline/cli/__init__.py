@@ -17,12 +17,12 @@ import signal
 import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from sightline.errors import InputError, SightlineError
 
 if TYPE_CHECKING:
-    from cyclopts import App, CycloptsError
+    from cyclopts import App, ArgumentCollection, CycloptsError
 
 USAGE = 2
 STOPPED = 128 + signal.SIGINT
@@ -105,6 +105,7 @@ def build() -> App:
         version=__version__,
         help_format="plaintext",
         default_parameter=Parameter(negative=()),
+        config=_refuse_halves,
         print_error=False,
         exit_on_error=False,
         suppress_keyboard_interrupt=False,
@@ -135,6 +136,21 @@ def _refuse_empty_words(arguments: Sequence[str]) -> None:
             raise InputError(
                 f"an empty argument ({where or 'the first'})", remedy="is a shell variable unset?"
             )
+
+
+def _refuse_halves(_app: App, _command: tuple[str, ...], given: ArgumentCollection) -> None:
+    """Refuse 1.5 where a whole number is wanted: it would be rounded without a word."""
+    for argument in given:
+        kinds = get_args(argument.hint) or (argument.hint,)
+        if int not in kinds or float in kinds:
+            continue
+        for token in argument.tokens:
+            try:
+                whole = float(token.value).is_integer()
+            except ValueError:  # not a number at all: said when it is converted
+                continue
+            if not whole:
+                raise InputError(f"{argument.name} takes a whole number, got {token.value}")
 
 
 def _usage(error: CycloptsError) -> str:

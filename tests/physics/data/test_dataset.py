@@ -30,6 +30,12 @@ def files(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(autouse=True)
+def _two_workers_on_one_core(monkeypatch):
+    """A loader warns of more workers than cores; what is tested here does not depend on cores."""
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(8)), raising=False)
+
+
 def collect(dataset, workers):
     """All items by number, through a loader."""
     loader = DataLoader(dataset, batch_size=None, num_workers=workers)

@@ -33,26 +33,35 @@ def gaps(positions: Doubles, sizes: Doubles) -> tuple[NDArray[np.int64], Doubles
 
 
 def contacts(
-    velocities: Doubles, gap: Doubles, pairs: NDArray[np.int64], frame_time: float
-) -> NDArray[np.bool_]:
-    """Return (T, N): whether a body may touch another within `REACH` frames.
+    velocities: Doubles,
+    gap: Doubles,
+    pairs: NDArray[np.int64],
+    there: NDArray[np.bool_],
+    frame_time: float,
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return (T, N) where a body may touch another, and the same with `REACH` frames to both sides.
 
     Args:
         velocities: (T, N, 2) in units/s.
         gap: (T, P) free distances.
         pairs: (P, 2) bodies.
+        there: (T, N) where a body is in the picture: the place of one that has left means nothing.
         frame_time: seconds between frames.
     """
     frames, bodies = velocities.shape[:2]
-    touched = np.zeros((frames, bodies), np.bool_)
+    touching = np.zeros((frames, bodies), np.bool_)
+    touched = touching.copy()
     for index, (one, two) in enumerate(pairs):
         relative = velocities[:, two] - velocities[:, one]
         speed = np.sqrt((relative**2).sum(axis=-1))
-        close = np.flatnonzero(gap[:, index] < TOUCH + 0.6 * frame_time * speed)
+        close = np.flatnonzero(
+            (gap[:, index] < TOUCH + 0.6 * frame_time * speed) & there[:, one] & there[:, two]
+        )
         if len(close):
-            span = slice(max(int(close[0]) - REACH, 0), int(close[-1]) + REACH + 1)
-            touched[span, one] = touched[span, two] = True
-    return touched
+            first, last = int(close[0]), int(close[-1])
+            touching[first : last + 1, [one, two]] = True
+            touched[max(first - REACH, 0) : last + REACH + 1, [one, two]] = True
+    return touching, touched
 
 
 def depth_of_passage(positions: Doubles, sizes: Doubles, one: int, two: int) -> Doubles:

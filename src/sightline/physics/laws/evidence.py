@@ -85,9 +85,11 @@ class Evidence:
         gravity: downward acceleration in units/s².
         first: frame from which on the video is the model's own; those before were given.
         whole: (T, N) bool, bodies measured and wholly in the picture.
+        placed: (T, N) bool, those, and bodies cut by the border whose place is known all the same.
         gap: (T, P) float64, free distance of each pair of bodies at each frame, negative in overlap.
         pairs: (P, 2) int64, the pairs.
-        touched: (T, N) bool, a body may be in touch with another within two frames.
+        touching: (T, N) bool, a body may be in touch with another.
+        touched: (T, N) bool, the same within two frames.
         valid: (V,) int64, frames that count against the truth; none without one.
         before: (B,) the steps before an impact that count.
         steps: (S,) int64, steps that count, by the frame they begin at.
@@ -99,8 +101,10 @@ class Evidence:
     gravity: float
     first: int
     whole: NDArray[np.bool_]
+    placed: NDArray[np.bool_]
     gap: Doubles
     pairs: NDArray[np.int64]
+    touching: NDArray[np.bool_]
     touched: NDArray[np.bool_]
     valid: NDArray[np.intp]
     before: NDArray[np.intp]
@@ -127,14 +131,16 @@ def gather(
             raise InputError(f"{len(tracks)} frames against {len(truth.positions)} of the truth")
         tracks = align(tracks, truth)
     pairs, gap = gaps(tracks.positions, tracks.sizes)
-    touched = contacts(tracks.smooth_velocities, gap, pairs, tracks.frame_time)
+    touching, touched = contacts(
+        tracks.smooth_velocities, gap, pairs, tracks.there, tracks.frame_time
+    )
     valid = before = steps = np.empty(0, np.intp)
     if truth is not None:
         valid = np.flatnonzero(valid_frames(truth, scenario, first))
         before, steps = counted_steps(truth, scenario, first)
-    gravity, whole = GRAVITIES[scenario], tracks.whole
+    known = GRAVITIES[scenario], first, tracks.whole, tracks.placed
     return Evidence(
-        tracks, truth, scenario, gravity, first, whole, gap, pairs, touched, valid, before, steps
+        tracks, truth, scenario, *known, gap, pairs, touching, touched, valid, before, steps
     )
 
 

@@ -24,7 +24,7 @@ def inertia(evidence: Evidence, tolerance: float) -> Outcome:
     after. A body that may be in touch with another there is excused. A failure per body, where its
     drift is largest.
     """
-    drift, known = drifts(evidence, SPAN)
+    drift, known = drifts(evidence, SPAN, evidence.touched)
     return _report(drift, known, tolerance, SPAN)
 
 
@@ -35,7 +35,7 @@ def jumps(evidence: Evidence, tolerance: float) -> Outcome:
     another body, velocities may change, but no step is longer than those before and after it: there
     the excess over both counts.
     """
-    drift, known = drifts(evidence, 1)
+    drift, known = drifts(evidence, 1, evidence.touching)
     size = np.zeros(evidence.tracks.states.shape)
     if len(drift):
         size[1:-1] = np.where(known, drift, 0.0)
@@ -53,14 +53,22 @@ def _excess(evidence: Evidence) -> Doubles:
     """Return (T - 3, N) by how much the step from frame t + 1 is faster than those beside it."""
     steps = np.diff(evidence.tracks.positions, axis=0) / evidence.tracks.frame_time
     speed = np.sqrt((steps**2).sum(axis=-1))
-    whole = evidence.whole
-    known = whole[:-3] & whole[1:-2] & whole[2:-1] & whole[3:]
+    there = evidence.placed
+    known = there[:-3] & there[1:-2] & there[2:-1] & there[3:]
     known &= evidence.touched[1:-2] | evidence.touched[2:-1]
     return np.where(known, speed[1:-1] - np.maximum(speed[:-2], speed[2:]), 0.0)
 
 
-def drifts(evidence: Evidence, span: int) -> tuple[Doubles, NDArray[np.bool_]]:
-    """Return (T - 2 span, N) changes of velocity around each frame, and where they are known."""
+def drifts(
+    evidence: Evidence, span: int, excused: NDArray[np.bool_]
+) -> tuple[Doubles, NDArray[np.bool_]]:
+    """Return (T - 2 span, N) changes of velocity around each frame, and where they are known.
+
+    Args:
+        evidence: of a video.
+        span: frames to each side.
+        excused: (T, N) where a velocity may change: a span with such a frame is not known.
+    """
     tracks = evidence.tracks
     frames, bodies = tracks.states.shape
     if frames < 2 * span + 1 or bodies == 0:
@@ -69,11 +77,11 @@ def drifts(evidence: Evidence, span: int) -> tuple[Doubles, NDArray[np.bool_]]:
     time = span * tracks.frame_time
     bend = (x[2 * span :] - 2 * x[span:-span] + x[: -2 * span]) / time
     bend[..., 1] += evidence.gravity * time
-    known = evidence.whole[2 * span :] & evidence.whole[span:-span] & evidence.whole[: -2 * span]
-    touched = evidence.touched
-    if touched.any():
+    there = evidence.placed
+    known = there[2 * span :] & there[span:-span] & there[: -2 * span]
+    if excused.any():
         for shift in range(2 * span + 1):
-            known &= ~touched[shift : frames - 2 * span + shift]
+            known &= ~excused[shift : frames - 2 * span + shift]
     return np.sqrt((bend**2).sum(axis=-1)), known
 
 

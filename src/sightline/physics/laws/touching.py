@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 from sightline.physics.laws.contact import depth_of_passage
 from sightline.physics.laws.evidence import NOTHING_TO_SAY, Evidence, Failure, Outcome
-from sightline.physics.parse.tracks import State
+from sightline.physics.types import Doubles
 
-_STEPS = 3  # on each side of a contact that give the velocities,
-_FEWEST = 2  # or so many when a body leaves the picture
+_STEPS = 3  # on each side of a contact that give the velocities, fewer when a body leaves
 _SLOWEST = 0.3  # units/s; the ratio of slower approaches is noise
+_SOONEST = 0.5  # steps after the impact from which on one frame alone gives a velocity
 
 
 def restitution(evidence: Evidence, tolerance: float) -> Outcome:
@@ -19,30 +19,54 @@ def restitution(evidence: Evidence, tolerance: float) -> Outcome:
 
     Of the first pair that meets. Velocities are along the line between the centres, over up to three
     steps before the frame of the nearest approach and after it; the two steps at that frame are left
-    out, since the impact is in one of them. Bodies that go on through each other give a negative
-    value. The size of a failure is the distance to 1.
+    out, since the impact is in one of them. Where a body leaves the picture before there is a step
+    after it, the impact is where the approach leads to, and the last frame says how far they have come
+    since. Bodies that go on through each other give a negative value. The size of a failure is the
+    distance to 1.
     """
     for index, (one, two) in enumerate(evidence.pairs):
-        seen = evidence.whole[:, one] & evidence.whole[:, two]
+        seen = evidence.placed[:, one] & evidence.placed[:, two]
         near = seen & evidence.touched[:, one] & evidence.touched[:, two]
         if not near.any():
             continue
         contact = int(np.where(near, evidence.gap[:, index], np.inf).argmin())
-        before, after = _run(seen, contact - 1, -1), _run(seen, contact + 1, 1)
-        if min(before, after) < _FEWEST:
-            continue
         apart = evidence.tracks.positions[:, two] - evidence.tracks.positions[:, one]
-        begin, end = contact - 1 - before, contact + 1 + after
-        along = apart[begin] / max(float(np.sqrt((apart[begin] ** 2).sum())), 1e-9)
-        time = evidence.tracks.frame_time
-        approach = -float((apart[contact - 1] - apart[begin]) @ along) / (before * time)
-        separation = float((apart[end] - apart[contact + 1]) @ along) / (after * time)
-        if approach < _SLOWEST:
+        reach = float(evidence.tracks.sizes[[one, two]].sum())
+        found = _speeds(apart, seen, contact, reach)
+        if found is None or found[0] < _SLOWEST * evidence.tracks.frame_time:
             continue
-        value = separation / approach
+        value = found[1] / found[0]
         off = abs(value - 1)
         return Outcome(value, (Failure(contact, int(one), off),) if off > tolerance else ())
     return NOTHING_TO_SAY
+
+
+def _speeds(
+    apart: Doubles, seen: NDArray[np.bool_], contact: int, reach: float
+) -> tuple[float, float] | None:
+    """Return the speeds of approach and separation in units a step, None where one is not seen.
+
+    Args:
+        apart: (T, 2) from one centre to the other.
+        seen: (T,) where that is known.
+        contact: frame of the nearest approach.
+        reach: distance of the centres when the bodies touch.
+    """
+    before, after = _run(seen, contact - 1, -1), _run(seen, contact + 1, 1)
+    if not before:
+        return None
+    begin = contact - 1 - before
+    along = apart[begin] / max(float(np.sqrt((apart[begin] ** 2).sum())), 1e-9)
+    approach = -float((apart[contact - 1] - apart[begin]) @ along) / before
+    if after:
+        end = contact + 1 + after
+        return approach, float((apart[end] - apart[contact + 1]) @ along) / after
+    last = contact + 1 if contact + 1 < len(seen) and seen[contact + 1] else contact
+    impact = (float(apart[contact - 1] @ along) - reach) / max(approach, 1e-9)
+    since = last - (contact - 1) - impact
+    if since < _SOONEST:
+        return None
+    return approach, (float(apart[last] @ along) - reach) / since
 
 
 def _run(seen: NDArray[np.bool_], start: int, way: int) -> int:
@@ -65,7 +89,7 @@ def penetration(evidence: Evidence, tolerance: float) -> Outcome:
     tracks = evidence.tracks
     if len(evidence.pairs) == 0:
         return NOTHING_TO_SAY
-    there = (tracks.states != State.OUTSIDE) & (tracks.states != State.LOST)
+    there = tracks.there
     worst = 0.0
     failures = []
     for one, two in evidence.pairs:
