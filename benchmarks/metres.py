@@ -23,11 +23,11 @@ from scipy.optimize import minimize
 
 from sightline.files.atomic import write_text
 from sightline.geometry import align
-from sightline.metric.head.clues import LEAST, DepthClue, condense
+from sightline.metric.head.clues import DepthClue, condense
 from sightline.metric.head.fit import MetricFit, Prior, fit
 from sightline.metric.head.losses import LAMBDA_PRINTED
 from sightline.metric.head.paper import fit_paper
-from sightline.metric.head.problem import line_of
+from sightline.metric.head.problem import lines_of
 from sightline.metric.prior import CONTRAST
 from sightline.metric.yardsticks.people import ground_clue, shared_sigmas, surface_clue
 from sightline.processes import run_in_processes
@@ -38,6 +38,8 @@ COUNTS = (1, 4, 8, 16, 32)
 SEEDS = 5
 WRONG, WRONG_BY = 0.3, 0.4
 FOCAL_SIGMA = 0.01
+#: Least inverse depth that a line is read at, in [1/m]: a kilometre off.
+LEAST = 1e-3
 #: The first scenes, by which the errors of reading people were set; the others judge error bars.
 CALIBRATED = 20
 
@@ -149,7 +151,8 @@ def best_line(pool: Pool, _people: Sequence[Painting]) -> Fitted:
     some = replace(pool, truth=pool.truth[::10], relative=pool.relative[::10])
 
     def fitted(logs: Array) -> Fitted:
-        return Fitted(*(float(part[0]) for part in line_of(np.array([[*logs, 0.0]]), pool.span)))
+        line = lines_of(np.array([[*logs, 0.0]]), pool.span)
+        return Fitted(float(line.scale[0]), float(line.shift[0]))
 
     starts = [np.log([far, near]) for far in (0.01, 0.05, 0.2) for near in (0.1, 0.3, 1.0)]
     found = (

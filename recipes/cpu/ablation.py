@@ -43,7 +43,7 @@ class Network:
 
 NETWORKS = {
     "compact": Network("efficientnet-lite0", 200, 192, ("3e-4", "1e-3")),
-    "vits": Network("dinov2-s", 120, 168, ("1.5e-5", "3e-4")),
+    "vits": Network("dinov2-s", 120, 140, ("1.5e-5", "3e-4")),
 }
 
 

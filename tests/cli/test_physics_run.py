@@ -86,6 +86,17 @@ def test_a_model_is_run_and_scored(collisions, model, tmp_path, capsys):
     assert found["samples_without_video"] == 6
 
 
+def test_a_model_is_run_and_scored_in_one_go(collisions, model, tmp_path, capsys):
+    report = tmp_path / "s"
+    more = ("--count", "4", "--condition", "5", "--score", str(report))
+    assert run(f"{model}:Frozen", collisions, tmp_path / "v", *more) == 0
+    assert "copy-last" in capsys.readouterr().out
+    found = json.loads((report / "scores.json").read_text())
+    assert found["provenance"]["condition_frames"] == 5
+    assert len(found["samples"]["model"]) == 4
+    assert (report / "report.html").is_file()
+
+
 @pytest.mark.parametrize(
     ("name", "said"), [("Moody", "RuntimeError: not today"), ("Leaving", "SystemExit: 0")]
 )

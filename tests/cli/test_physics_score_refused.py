@@ -82,7 +82,7 @@ def test_videos_of_another_data_set_are_refused(made, score, tmp_path, scenario,
         (lambda frames: frames, 1, "one too large"),
         (lambda frames: frames[..., ::-1], 0, "red and blue are swapped"),
         (lambda frames: 255 - frames, 0, "negatives"),
-        (lambda frames: grey(frames), 0, "without colour"),
+        (grey, 0, "without colour"),
         (lambda frames: (frames * 0.6).astype(np.uint8), 0, "their colours are not those"),
     ],
 )

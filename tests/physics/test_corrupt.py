@@ -52,8 +52,8 @@ def test_false_alarms(way):
     assert len(alarms) <= 0.02 * total, alarms
 
 
-#: Videos of each kind, scenario and split, and the share of them that must be found. Out of distribution
-#: bodies are so fast that some have left the picture before anything can be seen of the damage.
+#: Videos of each kind, scenario and split, and the share of them that must be found. Out of
+#: distribution some bodies have left the picture before anything can be seen of the damage.
 DAMAGED, FOUND = 60, {"id": 0.95, "ood": 0.85}
 
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from sightline.physics.data.videos import VideoData
     from sightline.physics.models import Prediction
     from sightline.physics.score.match import Matching
-    from sightline.physics.score.page import Strip
     from sightline.physics.score.run import Result
     from sightline.physics.score.work import Task
 
@@ -77,7 +76,7 @@ def score(
             paper).
         by: match videos with samples by the number in their name, or by order; auto: by order only
             when no name has a number.
-        fps: frames per second of the videos, if not those of the data set.
+        fps: frames per second of the videos, if not those of the data set: two, three, … times as many.
         panel: part of each picture to take; auto: the right one of three panels, else the whole.
         pictures: picture metrics, separated by commas: psnr, ssim, lpips, fvd.
         training: data set that the model was trained on, for the nearest case; default: the grid of
@@ -97,6 +96,7 @@ def score(
     from sightline.physics.score.choices import training_choices
     from sightline.physics.score.match import match
     from sightline.physics.score.run import default_yardsticks
+    from sightline.physics.score.sample import every
     from sightline.physics.score.sources import list_videos
     from sightline.physics.score.store import claimed
     from sightline.physics.score.work import Task
@@ -111,6 +111,8 @@ def score(
         raise InputError("holds the videos", path=out, remedy="choose another --out for the report")
     with open_dataset(truth) as data:
         condition = _condition_of(data, condition)
+        if fps is not None:
+            every(fps, data.frame_time)
         task = Task(
             truth,
             condition,
@@ -136,8 +138,9 @@ def run(
     condition: int | None = None,
     count: int | None = None,
     start: int = 0,
+    score_to: Annotated[Path | None, Parameter(name="--score")] = None,
 ) -> int:
-    """Let a video model continue the videos of a data set, for sightline physics score.
+    """Let a video model continue the videos of a data set, and score them in one go if asked to.
 
     The model is made by calling `factory()` of a Python module; it needs one method,
     `predict(condition, mask, n)`, which returns n frames: (n, H, W, 3) uint8 RGB. Videos are written as
@@ -151,6 +154,8 @@ def run(
         condition: frames that are given; default: 3, of combinatorial worlds 1 (as in the paper).
         count: how many samples; default: all from `start` on.
         start: number of the first one.
+        score_to: folder for the report of sightline physics score on these videos; default: none, score
+            them later.
     """
     from sightline.physics.data.open import open_dataset
     from sightline.physics.models import load_model, run_model
@@ -176,6 +181,8 @@ def run(
             failures = _follow(steps, stop - start)
     done = counted(stop - start - failures, "video")
     print(f"{done} in {out}" + (f", {failures} failed" if failures else ""))
+    if score_to is not None and failures < stop - start:
+        score(out, truth=data, out=score_to, condition=condition)
     return 2 if failures else 0
 
 
@@ -249,41 +256,20 @@ def _write(
 ) -> int:
     from dataclasses import replace
 
+    from sightline.physics.score.distance import measure_fvd
     from sightline.physics.score.page import write_page
-    from sightline.physics.score.run import measure_fvd
     from sightline.physics.score.store import REPORT, write_scores
     from sightline.physics.score.text import left_out_lines, summary_text
+    from sightline.physics.score.worst import worst_strips
 
     if fvd:
         scored = {one.index for one in result.scores["model"]}
         pairs = [pair for pair in matching.pairs if pair[1] in scored]
         result = replace(result, fvd=measure_fvd(pairs, task))
     write_scores(out, result)
-    write_page(out / REPORT, result, _strips(result, task, matching), title)
+    write_page(out / REPORT, result, worst_strips(result, task, matching.pairs), title)
     for line in left_out_lines(result):
         print(line, file=sys.stderr)
     print(summary_text(result))
     print(f"\n{out / REPORT}")
     return 2 if result.left_out else 0
-
-
-def _strips(result: Result, task: Task, matching: Matching) -> list[Strip]:
-    """Draw the worst cases."""
-    from sightline.physics.data.open import open_dataset
-    from sightline.physics.parse import parse, prior_of
-    from sightline.physics.score.page import Strip, worst_cases
-    from sightline.physics.score.sample import at_rate
-    from sightline.physics.score.strips import film_strip
-
-    sources = {index: video for video, index in matching.pairs}
-    strips = []
-    with open_dataset(task.truth) as data:
-        for one in worst_cases(result):
-            motion, true = data.motion(one.index), data.video(one.index)
-            frames = sources[one.index].read()
-            if task.fps is not None:
-                frames = at_rate(frames, task.fps, motion.frame_time, len(true))
-            frames = frames[: len(true)]
-            tracks = parse(frames, frame_time=motion.frame_time, prior=prior_of(motion))
-            strips.append(Strip(one, film_strip(true, frames, motion, tracks)))
-    return strips

@@ -120,21 +120,14 @@ def generated_speeds(takes: Sequence[Take], given: int) -> np.ndarray:
     NaN for videos in which it can be measured in fewer than three frames.
     """
     from sightline.physics.parse import parse, prior_of
+    from sightline.physics.score.outcomes import signed_speed
 
     speeds = []
     for take in takes:
         motion = take.motion
         tracks = parse(take.made, frame_time=motion.frame_time, prior=prior_of(motion))
-        seen = np.flatnonzero(tracks.whole[given:, 0]) + given
-        if len(seen) < 3:
-            speeds.append(np.nan)
-            continue
-        places = tracks.positions[seen, 0]
-        slope = np.polyfit(seen * motion.frame_time, places, 1)[0]
-        way = motion.velocities[0, 0]
-        length = np.linalg.norm(way)
-        speeds.append(float(slope @ way / length) if length else float(np.linalg.norm(slope)))
-    return np.array(speeds)
+        speeds.append(signed_speed(tracks, motion, given))
+    return np.array(speeds, np.float64)
 
 
 def _write(

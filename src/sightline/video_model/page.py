@@ -98,7 +98,7 @@ def make_film(take: Take, caption: str, key: str, given: int, *, moving: bool = 
     """
     motion = take.motion
     tracks = parse(take.made, frame_time=motion.frame_time, prior=prior_of(motion))
-    strip = film_strip(take.truth, take.made, motion, tracks)
+    strip = film_strip(take.truth, take.made, motion, tracks, violations=take.score.violations)
     drawing = Markup(draw(strip, given, key, caption))
     return Film(caption, drawing, _moving(side_by_side(take.truth, take.made)) if moving else "")
 

@@ -87,7 +87,7 @@ def take_all(
         case = Case(
             *(number, str(buckets[number]), tuple(float(v) for v in samples.init[number])),
             *(motion, samples.scenario, model.build.condition),
-            probe if probe is not None and probe.attributes else None,
+            probe,
         )
         takes.append(Take(motion, truth, video, score_video(f"{number:05d}", video, case)))
     return takes

@@ -9,7 +9,7 @@ from sightline.physics.parse import parse, prior_of
 from sightline.physics.probes import PROBES
 from sightline.physics.probes.make import make_probe
 from sightline.physics.render import render
-from sightline.physics.score.attributes import conflict_of, kept_attributes
+from sightline.physics.score.attributes import kept_attributes
 from sightline.physics.types import BLUE, RED
 
 CONFLICTS = [probe for probe in PROBES.values() if probe.attributes is not None]
@@ -29,7 +29,7 @@ def test_the_truth_keeps_both(probe):
 
 
 def test_a_video_in_the_other_colour_has_lost_its_colour():
-    probe = conflict_of("probe:conflict-colour-size")
+    probe = PROBES["conflict-colour-size"]
     samples = make_probe(probe, "test", 4, seed=2)
     for k in range(4):
         motion = samples[k]
@@ -39,7 +39,7 @@ def test_a_video_in_the_other_colour_has_lost_its_colour():
 
 
 def test_a_video_of_another_size_has_lost_its_size():
-    probe = conflict_of("probe:conflict-colour-size-extreme")
+    probe = PROBES["conflict-colour-size-extreme"]
     samples = make_probe(probe, "test", 4, seed=2)
     for k in range(4):
         motion = samples[k]
@@ -49,7 +49,7 @@ def test_a_video_of_another_size_has_lost_its_size():
 
 
 def test_a_video_at_the_trained_speed_has_lost_its_speed():
-    probe = conflict_of("probe:conflict-velocity-square-extreme")
+    probe = PROBES["conflict-velocity-square-extreme"]
     samples = make_probe(probe, "test", 8, seed=3)
     told = 0
     for k in range(8):
@@ -65,14 +65,14 @@ def test_a_video_at_the_trained_speed_has_lost_its_speed():
 
 
 def test_nothing_is_said_of_a_body_that_is_gone():
-    probe = conflict_of("probe:conflict-colour-size")
+    probe = PROBES["conflict-colour-size"]
     samples = make_probe(probe, "test", 1, seed=2)
     tracks = parse(np.full((32, 128, 128, 3), 255, np.uint8), prior=prior_of(samples[0]))
     assert kept_attributes(tracks, samples[0], tuple(samples.init[0]), probe) is None
 
 
 def test_the_given_frames_keep_nothing():
-    probe = conflict_of("probe:conflict-colour-size")
+    probe = PROBES["conflict-colour-size"]
     samples = make_probe(probe, "test", 1, seed=2)
     frames = render(samples[0], 128).copy()
     frames[4:] = 255  # the body is gone one frame after those that the model was given
@@ -80,9 +80,3 @@ def test_the_given_frames_keep_nothing():
     init = tuple(samples.init[0])
     assert kept_attributes(tracks, samples[0], init, probe) is None
     assert kept_attributes(tracks, samples[0], init, probe, given=0) is not None
-
-
-def test_only_conflicts_are_read_this_way():
-    assert conflict_of("uniform") is None
-    assert conflict_of("probe:visual-ambiguity") is None
-    assert conflict_of("") is None

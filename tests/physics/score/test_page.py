@@ -8,10 +8,13 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from sightline.physics.parse import parse, prior_of
+from sightline.physics.pictures.fvd import Fvd
 from sightline.physics.pictures.values import NotAvailable
 from sightline.physics.render import render
-from sightline.physics.score.page import Strip, facts, worst_cases, write_page
+from sightline.physics.score.page import facts, write_page
+from sightline.physics.score.readings import TITLES
 from sightline.physics.score.strips import film_strip
+from sightline.physics.score.worst import Strip, worst_cases
 from sightline.physics.worlds.make import sample
 
 VOID = {"meta", "br", "img", "link"}
@@ -168,21 +171,43 @@ def test_combinatorial_worlds_are_told_by_template(make_result, tmp_path):
         for who, rows in result.scores.items()
         if who in ("model", "copy-last")
     }
-    result = replace(result, scenario="combinatorial", scores=scores, fvd=absent)
+    result = replace(result, scenario="combinatorial", scores=scores, fvd={"model": absent})
     page, reader = page_of(result, tmp_path)
     rows = re.findall(r"<tr><td>(\d{5})(.*?)</td><td class=\"quiet\">(\d+)</td>", page)
     assert [(name, int(count)) for name, _, count in rows] == [
         *(("10003", 3), ("10061", 1), ("10063", 1), ("10065", 1)),
     ]
     assert ["held out" in note for _, note, _ in rows] == [False, True, True, True]
-    assert reader.text.count("run `sightline models get lpips-alex`") == 2
+    assert reader.text.count("run `sightline models get lpips-alex`") == 1
     assert "world units" not in reader.text
+    assert "whether a video is abnormal is not judged" in reader.text
 
 
-def test_the_worst_come_first(make_result):
-    scores = worst_cases(make_result(), 4)
-    assert [one.index for one in scores] == [5, 3, 1, 4]
-    assert worst_cases(replace(make_result(), scenario="combinatorial")) == []
+def test_a_distance_stands_beside_those_of_the_yardsticks_with_its_videos(make_result, tmp_path):
+    few = {"model": Fvd(123.4, 40, 40, 32), "truth": Fvd(0.5, 40, 40, 32)}
+    _, reader = page_of(replace(make_result(), fvd=few), tmp_path)
+    assert "smaller is nearer 123 0.500 videos 40 40" in reader.text
+    assert "Caution : FVD of 40 videos is biased upward" in reader.text
+    many = {who: replace(one, videos=600) for who, one in few.items()}
+    _, reader = page_of(replace(make_result(), fvd=many), tmp_path)
+    assert "biased" not in reader.text
+
+
+def test_what_a_probe_asks_for_is_told_of_everybody(make_result, tmp_path):
+    result = make_result([(1.0, 1.5), (1.0, 2.0)] * 2, "uniform", made_of="probe:memorisation")
+    scores = {
+        who: [
+            replace(one, reading={"signed_speed": 2.5 - k, "turned_round": float(k > 2)})
+            for k, one in enumerate(rows)
+        ]
+        for who, rows in result.scores.items()
+    }
+    page, reader = page_of(replace(result, scores=scores), tmp_path)
+    probe = page[page.index('id="probe"') : page.index('id="buckets"')]
+    assert probe.count("<td") > 4 * len(scores)
+    assert TITLES["turned_round"][0] in reader.text
+    assert "Generated against true speed" in reader.text
+    assert "model, the other way" in reader.text
 
 
 def test_facts_have_names_and_no_none():
@@ -197,5 +222,6 @@ def test_facts_have_names_and_no_none():
 def test_a_strip_says_what_is_what(make_result, strips, tmp_path):
     _, reader = page_of(make_result(), tmp_path, strips)
     assert "first wrong" in reader.text
+    assert "a body more than 0.2 units from its true place" in reader.text
     assert "radii 1.00 and 1.00, speeds 0.00 and 2.00" in reader.text
     assert "penetration: 1.50 units at frame 12, red ball (tolerance 0.1)" in reader.text

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from sightline.physics.pictures.fvd import Fvd
 from sightline.physics.pictures.values import NotAvailable
 from sightline.physics.score.text import LINES, NAMED, WIDTH, left_out_lines, summary_text
 
@@ -67,7 +68,7 @@ def test_laws_of_other_worlds_are_left_out(make_result):
 def test_a_probe_is_named_and_its_videos_are_not_called_in_distribution(make_result):
     result = make_result([(1.0, 2.0)], "uniform", made_of="probe:memorisation")
     lines = lines_of(result)
-    assert lines[1].split()[-1] == "test"
+    assert lines[1].split()[-1] == "probe"
     assert any("probe memorisation" in line for line in lines)
 
 
@@ -81,9 +82,60 @@ def test_kept_attributes_are_told_of_everybody(make_result):
     assert named["colour kept"][3:] == ["0", "100", "100", "100", "100"]
 
 
+def test_what_a_probe_asks_for_is_told_of_everybody(make_result):
+    result = make_result(inits=[(1.0, 2.0)] * 4, scenario="uniform")
+    scores = {
+        who: [
+            replace(one, reading={"all_right": float(who != "model"), "signed_speed": 2.5})
+            for one in rows
+        ]
+        for who, rows in result.scores.items()
+    }
+    named = {line.split(",")[0]: line.split() for line in lines_of(replace(result, scores=scores))}
+    assert named["all events right"][4:] == ["0", "100", "100", "100", "100"]
+    assert named["signed speed"][3:] == ["2.50"] * 5
+
+
+def test_picture_metrics_stand_in_the_columns_of_everybody(make_result):
+    result = make_result()
+    scores = {
+        who: [replace(one, pictures={"psnr": 20.0 + len(who), "ssim": 0.9}) for one in rows]
+        for who, rows in result.scores.items()
+    }
+    named = {line[:24].strip(): line.split() for line in lines_of(replace(result, scores=scores))}
+    assert named["psnr, dB"][2:] == ["25", "25", "32"] * 2
+
+
+def test_distances_are_told_of_everybody_with_their_videos_and_a_caution(make_result):
+    fvd = {who: Fvd(10.0 * k, 40, 40, 32) for k, who in enumerate(make_result().scores)}
+    lines = lines_of(replace(make_result(), fvd=fvd))
+    told = "fvd of 40 videos: model 0, truth 10, copy 20, constant 30, nearest 40"
+    assert told in lines
+    assert sum("biased upward" in line for line in lines) == 1
+    enough = {who: replace(one, videos=500) for who, one in fvd.items()}
+    assert "biased" not in summary_text(replace(make_result(), fvd=enough))
+
+
+def test_laws_that_say_less_are_named_whole_or_not_at_all(make_result):
+    result = make_result()
+    laws = list(result.scores["model"][0].values)
+    first = replace(result.scores["model"][0], values=dict.fromkeys(laws))
+    scores = result.scores | {"model": [first, *result.scores["model"][1:]]}
+    (line,) = (one for one in lines_of(replace(result, scores=scores)) if one.startswith("of 6"))
+    assert "…" not in line
+    words, _, rest = line.removeprefix("of 6 videos: ").partition(" and ")
+    assert {word.rpartition(" ")[0] for word in words.split(", ")} <= set(laws)
+    assert rest.endswith(" more, in scores.json")
+
+
+def test_a_long_name_does_not_cost_the_words_beside_it(make_result):
+    (line,) = (one for one in lines_of(make_result(data_set="d" * 200)) if one.startswith("data"))
+    assert line.endswith("), by name; nearest case: 3M grid (code)")
+
+
 def test_what_is_not_available_is_told_once(make_result):
     absent = NotAvailable("FVD", "no network", "sightline models get i3d-kinetics400")
-    text = summary_text(replace(make_result(), fvd=absent))
+    text = summary_text(replace(make_result(), fvd=dict.fromkeys(("model", "truth"), absent)))
     assert text.count("sightline models get i3d-kinetics400") == 1
     assert "n/a" in text
 

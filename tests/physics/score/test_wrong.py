@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from sightline.physics.laws import Violation
 from sightline.physics.parse import parse, prior_of
 from sightline.physics.render import render
 from sightline.physics.score.wrong import body_names, wrong_frames
+from sightline.physics.score.yardsticks import constant_velocity
 from sightline.physics.types import Motion
 from sightline.physics.worlds.make import sample
 
@@ -19,14 +21,45 @@ def one_ball(speed=2.0, frames=32):
     return Motion(positions, velocities, np.array([1.0]), colours, np.zeros(1, np.uint8))
 
 
-def look(motion, frames):
-    return wrong_frames(motion, parse(frames, prior=prior_of(motion)), len(frames))
+def look(motion, frames, violations=()):
+    return wrong_frames(motion, parse(frames, prior=prior_of(motion)), len(frames), violations)
 
 
 def test_nothing_is_wrong_with_the_truth():
-    samples = sample("collision", 8, split="ood", seed=4)
+    for scenario in ("collision", "parabola"):
+        samples = sample(scenario, 40, split="ood", seed=4)
+        for k in range(len(samples)):
+            assert look(samples[k], render(samples[k], 128)) == {}
+
+
+def test_every_frame_after_an_impact_that_never_comes_is_wrong():
+    samples = sample("collision", 12, seed=3)
+    made = constant_velocity(samples, 3)
     for k in range(len(samples)):
-        assert look(samples[k], render(samples[k], 128)) == {}
+        motion = samples[k]
+        found = look(motion, render(made[k], 128))
+        place = made[k].positions
+        off = np.linalg.norm(place - motion.positions, axis=2)
+        seen = np.minimum(place, 10 - place).min(axis=2) + motion.sizes
+        plain = ((off > 2 * motion.sizes) & (seen > 0.3)).any(axis=1)
+        assert set(np.flatnonzero(plain)) <= set(found)
+
+
+def test_a_ball_cut_by_the_border_is_wrong_where_the_true_one_has_left():
+    motion = one_ball(speed=4.0)
+    other = replace(motion, positions=np.broadcast_to([0.2, 5.0], motion.positions.shape).copy())
+    frames = render(motion, 128).copy()
+    frames[20:] = render(other, 128)[20:]
+    assert look(motion, frames)[31] == ("red still there",)
+
+
+def test_a_frame_is_wrong_where_a_law_is_violated():
+    motion = one_ball()
+    jump = Violation("jump", 12, 0, 2.0, "units/s", 0.7)
+    error = Violation("velocity_paper", 14, 0, 2.0, "units/s", 0.2)
+    energy = Violation("kinetic_energy", 16, -1, 2.0, "1", 0.25)
+    found = look(motion, render(motion, 128), (jump, error, energy))
+    assert found == {12: ("red: jump",), 16: ("kinetic energy",)}
 
 
 def test_a_ball_that_lags_behind_is_off_from_the_frame_on_where_it_shows():

@@ -4,11 +4,14 @@ import numpy as np
 import pytest
 
 from sightline.errors import InputError
+from sightline.physics.probes.make import make_probe
 from sightline.physics.score.yardsticks import (
     TrainingCases,
+    TrainingScenes,
     constant_velocity,
     copy_last,
     nearest_case,
+    nearest_scene,
 )
 from sightline.physics.worlds.make import grid, sample
 
@@ -69,6 +72,26 @@ def test_a_case_that_was_trained_on_is_replayed_exactly(samples):
     made = nearest_case(samples, TrainingCases(samples.init), 3)
     np.testing.assert_allclose(made.positions, samples.positions, atol=2e-4)
     np.testing.assert_array_equal(made.sizes, samples.sizes)
+
+
+@pytest.mark.parametrize(
+    "name", ["visual-ambiguity", "temporal-composition", "spatial-composition"]
+)
+def test_a_scene_that_was_trained_on_is_replayed_exactly(name):
+    samples = make_probe(name, "train", 30)
+    made = nearest_scene(samples, TrainingScenes(samples), 3)
+    np.testing.assert_allclose(made.positions, samples.positions, atol=1e-9)
+
+
+def test_the_nearest_scene_goes_on_from_the_true_start():
+    samples = make_probe("spatial-composition", "test", 20)
+    made = nearest_scene(
+        samples, TrainingScenes(make_probe("spatial-composition", "train", 500)), 3
+    )
+    np.testing.assert_array_equal(made.positions[:, :3], samples.positions[:, :3])
+    assert np.linalg.norm(made.positions[:, 3] - samples.positions[:, 3], axis=2).max() < 2.5
+    moving = np.ptp(made.positions[:, 3:], axis=1).max(axis=2) > 1e-6
+    assert (moving.sum(axis=1) == 1).all()  # nobody ever showed it two bodies that move
 
 
 def test_what_cannot_be_measured_against_is_refused(samples):

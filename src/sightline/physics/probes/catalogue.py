@@ -24,18 +24,18 @@ _LOW, _HIGH = SPEEDS[0]
 
 _SPEED_CURVE = Reading(
     "generated speed against true speed, with the trained bands shaded",
-    ("velocity_error", "mean_speed"),
+    ("velocity_paper", "signed_speed", "slope"),
     "across a wide gap the speed snaps to the nearest trained band; across a narrow one, or with "
     "islands in it, it is interpolated",
 )
 _SPEED_PLANE = Reading(
     "velocity error after the collision over the plane of both speeds, with the trained set shaded",
-    ("velocity_error_after",),
+    ("velocity_paper",),
     "small inside the convex hull of what was trained, large outside",
 )
 _SIGNED_SPEED = Reading(
     "signed generated speed against true speed",
-    ("mean_speed",),
+    ("signed_speed", "turned_round"),
     "slow balls are sped up into the trained range; trained with flips, some turn round",
 )
 
@@ -115,7 +115,7 @@ def _temporal(name: str, question: str, bounce: str, test: str) -> Probe:
         test=Scenes("temporal", (test,)),
         reading=Reading(
             "share of videos in which the collision and then the bounce come out right",
-            ("velocity_error_after", "momentum", "energy"),
+            ("collision_right", "bounce_right", "all_right"),
             "works, unless the ball that has to bounce never bounced in training",
         ),
         train_count=237_300,
@@ -159,8 +159,9 @@ _PROBES: tuple[Probe, ...] = (
         train=Scenes("spatial", ("square-moves", "ball-bounces")),
         test=Scenes("spatial", ("both",)),
         reading=Reading(
-            "velocity error of each body, moving together against moving alone",
-            ("velocity_error",),
+            "velocity error of each body, moving together against moving alone (score the training "
+            "part for that)",
+            ("ball_error_together", "square_error_together"),
             "works: what happens in two places at once is put together from its pieces",
         ),
         train_count=200_000,
@@ -186,7 +187,7 @@ _PROBES: tuple[Probe, ...] = (
         test=Gates((0.05 * PIXEL, 0.45 * PIXEL)),
         reading=Reading(
             "share of right outcomes (passes, turns back) against the margin in pixels; twins apart",
-            ("mean_speed",),
+            ("right_outcome", "twins_apart"),
             "what pixels cannot resolve, a model cannot decide",
         ),
         train_count=200_000,

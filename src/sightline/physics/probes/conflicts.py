@@ -28,7 +28,7 @@ _ORDER: tuple[Attribute, ...] = ("colour", "size", "velocity", "shape")
 
 _READING = Reading(
     "share of test videos in which each attribute is kept, from the first frame to the last",
-    ("colour", "radius", "mean_speed", "shape"),
+    ("kept",),
     "colour before size before velocity before shape; with a ring for the square, shape holds against "
     "colour",
 )

@@ -114,7 +114,7 @@ class Reading:
 
     Attributes:
         figure: what to plot or tabulate.
-        measures: quantities of the parsed videos that it takes.
+        measures: names of its figures in `scores.json`: of laws, of readings, or `kept`.
         found: what the paper found.
     """
 

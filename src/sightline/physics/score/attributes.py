@@ -7,29 +7,16 @@ showed (*kept*) or to what training would have put in its place (PhyWorld §5.2)
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 
-from sightline.physics.data.spec import PROBE
 from sightline.physics.laws.frames import FIRST_FRAME
 from sightline.physics.parse.tracks import Tracks
-from sightline.physics.probes.catalogue import probe_of
 from sightline.physics.probes.conflicts import Candidate, candidates
 from sightline.physics.probes.parts import Attribute, Probe
 from sightline.physics.types import BLUE, RED, Motion
 
 #: Frames at the end that are looked at: enough to average over, too few for a drift to hide in.
 LAST = 8
-
-
-@lru_cache(maxsize=8)
-def conflict_of(made_of: str) -> Probe | None:
-    """Return the conflict probe that a data set was made of (`probe:NAME`), or None."""
-    if not made_of.startswith(PROBE):
-        return None
-    probe = probe_of(made_of.removeprefix(PROBE))
-    return probe if probe.attributes is not None else None
 
 
 def kept_attributes(

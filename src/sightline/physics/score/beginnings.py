@@ -5,15 +5,15 @@ and size. Where it is not, the video is of another data set or sample, or lacks 
 figure of it would mean anything.
 
 Compared is what stands out from the background, on a coarse grid and without its colour: a codec, an
-autoencoder, noise or another size hardly touch that. Of 900 samples drawn at 128 px, in and out of distribution, one falls below `ALIKE` after
-H.264 at its worst quality, two with noise of 60 grey levels, none when shifted by 2 px or blurred by 3.
-Of the frames of other samples, 97 % of uniform motions and collisions fall below it, and 80 % of
-parabolas, which all begin in one corner. The first frame only: it is given whatever --condition and
---fps are.
+autoencoder, noise or another size hardly touch that. Of 900 samples drawn at 128 px, in and out of
+distribution, one falls below `ALIKE` after H.264 at its worst quality, two with noise of 60 levels,
+none when shifted by 2 px or blurred by 3. Of the frames of other samples, 97 % of uniform motions and
+collisions fall below it, and 80 % of parabolas, which all begin in one corner. The first frame only: it
+is given whatever --condition and --fps are.
 
 Colours of the given frame are compared before the work begins, over the whole folder: red and blue in
-the wrong order, a negative or a film without colour is a slip of whoever wrote the videos. Whether colours
-are kept after that is for a law to say.
+the wrong order, a negative or a film without colour is a slip of whoever wrote the videos. Whether
+colours are kept after that is for a law to say.
 """
 
 from __future__ import annotations

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from sightline.physics.laws import LAWS, Violation
+from sightline.physics.laws import Violation
+from sightline.physics.pictures.values import NotAvailable
 from sightline.physics.score.sample import SampleScore
-from sightline.physics.score.words import HEADLINE, law_title, number
+from sightline.physics.score.words import ERROR_LAWS, HEADLINE, law_title, number
 from sightline.physics.worlds.ranges import SCENARIOS
 
 #: Violations that are named.
 MOST = 4
-
-# These are told as errors.
-_ERRORS = ("velocity_paper", "velocity_code", "velocity_before", "position")
-_ORDER = [law.name for law in LAWS]
 
 
 def case_words(
@@ -29,6 +26,7 @@ def case_words(
     """
     return {
         "parameters": parameters_text(score.init, scenario),
+        "pictures": pictures_text(score.pictures) if not score.values else "",
         "velocity": number(score.values.get(HEADLINE)),
         "position": number(score.values.get("position")),
         "violations": violations_text(score.violations, bodies),
@@ -49,6 +47,19 @@ def parameters_text(init: Sequence[float], scenario: str) -> str:
     return f"radius {init[0]:.2f}, speed {abs(init[1]):.2f}"
 
 
+def pictures_text(pictures: Mapping[str, float | NotAvailable]) -> str:
+    """Return the picture metrics of a video in words.
+
+    >>> pictures_text({"psnr": 21.437, "ssim": 0.9})
+    'PSNR 21.4 dB, SSIM 0.900'
+    """
+    return ", ".join(
+        f"{name.upper()} {number(value)}{' dB' if name == 'psnr' else ''}"
+        for name, value in pictures.items()
+        if not isinstance(value, NotAvailable)
+    )
+
+
 def violations_text(violations: Sequence[Violation], bodies: Sequence[str]) -> list[str]:
     """Name the worst violations, one per law, the gravest first.
 
@@ -57,7 +68,7 @@ def violations_text(violations: Sequence[Violation], bodies: Sequence[str]) -> l
     """
     worst: dict[str, Violation] = {}
     for one in violations:
-        if one.law in _ERRORS or (one.law == "total_energy" and "kinetic_energy" in worst):
+        if one.law in ERROR_LAWS or (one.law == "total_energy" and "kinetic_energy" in worst):
             continue
         if one.law not in worst or one.size > worst[one.law].size:
             worst[one.law] = one

@@ -61,7 +61,7 @@ class Panel:
 def region_of(result: Result) -> Region | None:
     """Return the training region of a result: its probe's, or that of its preset of ranges."""
     origin = result.provenance
-    return training_region(result.scenario, str(origin["ranges"]), probe_in(origin))
+    return training_region(result.scenario, str(origin.get("ranges", "")), probe_in(origin))
 
 
 def region_plots(result: Result) -> list[Panel]:

@@ -21,7 +21,8 @@ class Matching:
     Attributes:
         pairs: video, and number of its sample.
         by: how they were found: `name` or `order`.
-        unmatched: names of videos without a sample of their own, and why.
+        unmatched: names of videos without a sample of their own, and why; files that share a number
+            are named with their suffix, which may be all that tells them apart.
         missing: how many samples have no video.
     """
 
@@ -70,7 +71,7 @@ def match(videos: Sequence[VideoSource], samples: int, by: By = "auto") -> Match
             unmatched.append((video.name, f"the data set has {counted(samples, 'sample')} only"))
         elif counts[video.number] > 1:
             same = ", ".join(one.file for one in videos if one.number == video.number)
-            unmatched.append((video.name, f"several videos have its number ({same}); keep one"))
+            unmatched.append((video.file, f"several videos have its number ({same}); keep one"))
         else:
             pairs.append((video, video.number))
     if not pairs:

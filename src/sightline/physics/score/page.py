@@ -8,22 +8,22 @@ compared with what. Layout and style lie in `templates/`; this file only fills t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
 from sightline.files.atomic import write_bytes
-from sightline.physics.data.spec import COMBINATORIAL
+from sightline.physics.pictures.fvd import Fvd
 from sightline.physics.pictures.values import NotAvailable
 from sightline.physics.probes.describe import describe
 from sightline.physics.probes.parts import Probe
 from sightline.physics.score.cases import case_words
+from sightline.physics.score.distance import few_videos
 from sightline.physics.score.figures import Panel, law_bars, picture_bars, region_of, region_plots
+from sightline.physics.score.probe_figures import margin_rows, reading_rows, speed_panels
 from sightline.physics.score.run import Result
-from sightline.physics.score.sample import SampleScore
-from sightline.physics.score.strips import Film, draw
+from sightline.physics.score.strips import draw
 from sightline.physics.score.summary import (
     ORDER,
     Figures,
@@ -41,19 +41,17 @@ from sightline.physics.score.tables import (
     tile,
 )
 from sightline.physics.score.words import (
-    HEADLINE,
     SCENARIO_WORDS,
-    YARDSTICK_WORDS,
     bucket_name,
     number,
     probe_in,
+    yardstick_words,
 )
 from sightline.physics.score.work import MODEL
+from sightline.physics.score.worst import Strip
+from sightline.physics.score.wrong import OFF
 from sightline.report.plots import MOST_POINTS
 from sightline.report.templating import environment
-
-#: Bad cases that are shown.
-WORST = 6
 
 #: What the entries of the provenance are called.
 _FACTS = {
@@ -61,6 +59,7 @@ _FACTS = {
     "data_set": "data set",
     "data_set_sha256": "SHA-256 of the data set",
     "made_of": "made of",
+    "part": "part of the probe",
     "samples": "samples in the data set",
     "videos": "videos scored",
     "matched_by": "videos matched by",
@@ -71,31 +70,6 @@ _FACTS = {
     "ranges": "training ranges",
     "nearest_case_from": "nearest case taken from",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Strip:
-    """A bad case.
-
-    Attributes:
-        score: of the sample.
-        film: its frames, and what is wrong in them.
-    """
-
-    score: SampleScore
-    film: Film
-
-
-def worst_cases(result: Result, count: int = WORST) -> list[SampleScore]:
-    """Return the worst samples: abnormal ones first, then by their errors."""
-    if result.scenario == COMBINATORIAL:
-        return []
-
-    def badness(score: SampleScore) -> tuple[bool, float]:
-        error = score.values.get(HEADLINE) or 0.0
-        return bool(score.abnormal), max(error, score.values.get("position") or 0.0)
-
-    return sorted(result.scores[MODEL], key=badness, reverse=True)[:count]
 
 
 def write_page(path: Path, result: Result, strips: list[Strip], title: str) -> None:
@@ -117,7 +91,10 @@ def write_page(path: Path, result: Result, strips: list[Strip], title: str) -> N
             scenario=SCENARIO_WORDS.get(result.scenario, result.scenario),
             count=len(result.scores[MODEL]),
             whos=list(result.scores),
-            yardsticks={who: YARDSTICK_WORDS.get(who, "") for who in result.scores if who != MODEL},
+            yardsticks={
+                who: yardstick_words(who, result.scenario) for who in result.scores if who != MODEL
+            },
+            tolerance=OFF,
             probe=_probe(probe),
             strips=_strips(strips, result, probe),
             facts=facts(result.provenance),
@@ -158,7 +135,11 @@ def _figures(result: Result, probe: Probe | None) -> dict[str, Any]:
         "held_out": {
             score.template for score in result.scores[MODEL] if score.bucket == "held_out"
         },
-        "fvd": None if result.fvd is None else _fvd(result.fvd),
+        "readings": reading_rows(summaries),
+        "margins": margin_rows(result),
+        "speeds": _marked(speed_panels(result, probe)),
+        "fvd": _fvd(result.fvd or {}),
+        "few_videos": few_videos(result.fvd),
         "unavailable": _unavailable(own, result),
     }
 
@@ -207,12 +188,17 @@ def _marked(panels: list[Panel]) -> list[tuple[Panel, Markup]]:
     return [(panel, Markup(panel.plot)) for panel in panels]
 
 
-def _fvd(value: float | NotAvailable) -> str:
-    return "not available" if isinstance(value, NotAvailable) else number(value)
+def _fvd(distances: Mapping[str, Fvd | NotAvailable]) -> list[tuple[str, str, str]]:
+    """Return everybody's distance, and the number of videos that it stands on."""
+    return [
+        (who, "not available", "")
+        if isinstance(one, NotAvailable)
+        else (who, number(one.value), f"{one.videos:,}")
+        for who, one in distances.items()
+    ]
 
 
 def _unavailable(own: Mapping[str, Figures], result: Result) -> list[str]:
     found = [one for one in own["all"].pictures.values() if isinstance(one, NotAvailable)]
-    if isinstance(result.fvd, NotAvailable):
-        found.append(result.fvd)
-    return [str(one) for one in found]
+    found += [one for one in (result.fvd or {}).values() if isinstance(one, NotAvailable)]
+    return list(dict.fromkeys(str(one) for one in found))

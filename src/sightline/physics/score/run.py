@@ -11,13 +11,12 @@ from sightline.errors import InputError, SightlineError
 from sightline.physics.data.open import open_dataset
 from sightline.physics.data.spec import COMBINATORIAL, PROBE
 from sightline.physics.data.videos import VideoData
+from sightline.physics.pictures.fvd import Fvd
 from sightline.physics.pictures.values import NotAvailable
 from sightline.physics.score.match import Matching
-from sightline.physics.score.sample import SampleScore, at_rate
-from sightline.physics.score.sources import VideoSource
+from sightline.physics.score.sample import SampleScore
 from sightline.physics.score.work import MODEL, Chunk, Scored, Scorer, Task
 from sightline.physics.score.yardsticks import YARDSTICKS, Yardstick
-from sightline.physics.types import Frames
 from sightline.physics.worlds.ranges import SCENARIOS
 from sightline.processes import Answer, available_cores, run_in_processes
 
@@ -35,7 +34,7 @@ class Result:
         left_out: name of a video, and why.
         missing: samples of the data set without a video.
         provenance: what was compared with what, and how.
-        fvd: between the model's videos and the true ones, where asked for.
+        fvd: between everybody's videos and the true ones, by `model` and by yardstick, where asked for.
     """
 
     scenario: str
@@ -43,14 +42,12 @@ class Result:
     left_out: list[tuple[str, str]]
     missing: int
     provenance: dict[str, Any]
-    fvd: float | NotAvailable | None = None
+    fvd: dict[str, Fvd | NotAvailable] | None = None
 
 
 def default_yardsticks(scenario: str) -> tuple[Yardstick, ...]:
     """All yardsticks that mean something in a world."""
-    if scenario == COMBINATORIAL:
-        return ("copy-last",)
-    return tuple(name for name in YARDSTICKS if name != "nearest-case" or scenario in SCENARIOS)
+    return ("truth", "copy-last") if scenario == COMBINATORIAL else YARDSTICKS
 
 
 def score_chunks(
@@ -123,59 +120,55 @@ def _nothing_scored(failed: Sequence[Scored], source: str) -> SightlineError:
 
 
 def provenance(task: Task, matching: Matching, data: VideoData, source: str) -> dict[str, Any]:
-    """Say what was compared with what, and how."""
-    frames = len(data.video(0)) if len(data) else 0
+    """Say what was compared with what, and how: only what was used."""
     made_of = str(data.made.get("scenario", ""))
-    training = f"{task.level} grid ({task.preset})"
-    if task.training:
-        training = task.training.name
-    elif made_of.startswith(PROBE):
-        training = f"training part of {made_of}"
     return {
         "sightline": __version__,
         "data_set": data.path.name,
         "data_set_sha256": data.digest,
         "scenario": data.scenario,
         "made_of": made_of,
+        "part": data.made.get("part"),
         "samples": len(data),
         "videos": source,
         "matched_by": matching.by,
         "condition_frames": task.condition,
-        "frames": frames,
+        "frames": len(data.video(0)) if len(data) else 0,
         "frame_time": data.frame_time,
         "video_fps": task.fps,
-        "parser": "sightline (sub-pixel); reference figures by the released evaluator's rules",
-        "definition": "velocity_paper: mean |v - v̂| over balls and valid frames after the condition, "
-        "collisions after the impact; velocity_code: error of the mean velocity",
-        "ranges": task.preset,
-        "nearest_case_from": training,
+        **_method(task, data.scenario, made_of),
     }
 
 
-def measure_fvd(pairs: Sequence[tuple[VideoSource, int]], task: Task) -> float | NotAvailable:
-    """Fréchet video distance between the model's videos and the true ones of the same samples.
+def _method(task: Task, scenario: str, made_of: str) -> dict[str, str]:
+    """Say how videos of a world are judged."""
+    if scenario == COMBINATORIAL:
+        return {
+            "compared": "pixel by pixel; bars, jars and sticks are not parsed into bodies, so no law "
+            "is asked, and whether a video is abnormal is not judged"
+        }
+    method = {
+        "parser": "sightline (sub-pixel)",
+        "definition": "velocity_paper: mean |v - v̂| over bodies and valid frames after the condition",
+    }
+    if scenario in SCENARIOS:
+        method["parser"] += "; reference figures by the released evaluator's rules"
+        method["definition"] += (
+            ", collisions after the impact; velocity_code: error of the mean velocity"
+        )
+        method["ranges"] = task.preset
+    if "nearest-case" in task.yardsticks:
+        method["nearest_case_from"] = _trained_on(task, made_of)
+    return method
 
-    All are cut to the length of the shortest, as FVD compares videos of one length.
-    """
-    from sightline.physics.pictures.fvd import Fvd, fvd
 
-    with open_dataset(task.truth) as data:
-
-        def read(video: VideoSource, index: int) -> Frames:
-            frames, wanted = video.read(), len(data.video(index))
-            if task.fps is not None:
-                frames = at_rate(frames, task.fps, data.frame_time, wanted)
-            return frames[:wanted]
-
-        count = min((len(read(*pair)) for pair in pairs), default=0)
-        try:
-            found = fvd(
-                (read(*pair)[:count] for pair in pairs),
-                (data.video(index)[:count] for _, index in pairs),
-            )
-        except InputError as error:  # too few or too short: everything else can still be told
-            return NotAvailable("FVD", error.problem, "sightline physics run")
-    return found.value if isinstance(found, Fvd) else found
+def _trained_on(task: Task, made_of: str) -> str:
+    """Name what the nearest case is taken from."""
+    if task.training:
+        return task.training.name
+    if made_of.startswith(PROBE):
+        return f"training part of {made_of}"
+    return f"{task.level} grid ({task.preset})"
 
 
 def _unwrap(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -19,16 +19,15 @@ from sightline.physics.laws import (
 )
 from sightline.physics.laws.evidence import GRAVITIES
 from sightline.physics.parse import Tracks, parse, parse_reference, prior_of
-from sightline.physics.pictures.psnr_ssim import psnr, ssim
+from sightline.physics.pictures.metrics import Picture, picture_metrics
 from sightline.physics.pictures.values import NotAvailable
 from sightline.physics.probes.parts import Probe
 from sightline.physics.score.attributes import kept_attributes
+from sightline.physics.score.outcomes import outcome_of
 from sightline.physics.types import BLUE, RED, Frames, Motion
 
 #: Laws that hold in any world: what a probe with walls or gates is asked.
 ANYWHERE = ("velocity_paper", "position", "radius", "presence", "colour", "shape")
-
-Picture = Literal["psnr", "ssim", "lpips"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +50,7 @@ class SampleScore:
         note: what was unusual, such as fewer frames than the truth has; or empty.
         template: of a combinatorial world, such as `10003`; else empty.
         kept: of a conflict probe: which of its two attributes the video keeps; else empty.
+        reading: of another probe: what it asks of a video (`outcomes`); else empty.
     """
 
     name: str
@@ -68,6 +68,7 @@ class SampleScore:
     note: str = ""
     template: str = ""
     kept: dict[str, bool] = field(default_factory=dict)
+    reading: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ class Case:
         motion: what should happen.
         scenario: which laws hold.
         condition: frames that the model was given.
-        conflict: the probe that it is a test of, if it is one of attributes.
+        probe: that it is a sample of, if it is of one.
     """
 
     index: int
@@ -90,7 +91,7 @@ class Case:
     motion: Motion
     scenario: str
     condition: int
-    conflict: Probe | None = None
+    probe: Probe | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +145,11 @@ def score_video(
         None if verdict is None else verdict.abnormal,
         _reasons(verdict),
         _reference(frames, motion, case.scenario) if known else None,
-        _pictures(frames, truth, pictures),
+        {} if truth is None else picture_metrics(frames, truth, pictures),
         scores.coverage,
         note,
         kept=_kept(tracks, motion, case),
+        reading=_reading(tracks, motion, case),
     )
 
 
@@ -165,7 +167,7 @@ def score_scene(
     """
     count = common_frames(frames, len(truth), case.condition)
     note = "" if count == len(frames) == len(truth) else f"{count} frames compared"
-    found = _pictures(frames[:count], truth, pictures)
+    found = picture_metrics(frames[:count], truth, pictures)
     return SampleScore(
         *(name, case.index, case.bucket, (), {}, {}, (), None, (), None, found),
         note=note,
@@ -215,16 +217,36 @@ def common_frames(frames: Frames, wanted: int, condition: int) -> int:
 
 
 def at_rate(frames: Frames, rate: float, frame_time: float, count: int) -> Frames:
-    """Take the frames of a video of another rate that are nearest to the truth's times.
+    """Take the frames of a video of another rate that are at the truth's times.
 
     Args:
         frames: (T, H, W, 3).
-        rate: frames per second of the video.
+        rate: frames per second of the video; see `every`.
         frame_time: seconds between frames of the truth.
         count: frames of the truth.
     """
-    wanted = np.round(np.arange(count) * frame_time * rate).astype(int)
-    return frames[wanted[wanted < len(frames)]]
+    return frames[:: every(rate, frame_time)][:count]
+
+
+def every(rate: float, frame_time: float) -> int:
+    """Return how many frames of a video there are for one of the truth.
+
+    Other rates than whole multiples are refused: the nearest frame would show a body where it was a
+    moment before or after, which the laws would take for a change of its speed.
+
+    Args:
+        rate: frames per second of the video.
+        frame_time: seconds between frames of the truth.
+    """
+    times = rate * frame_time
+    if round(times) < 1 or abs(times - round(times)) > 1e-6 * times:
+        own = 1 / frame_time
+        raise InputError(
+            f"videos of {rate:g} frames a second have no frame at the times of the data set, which "
+            f"has {own:g} a second",
+            remedy=f"make them at {own:g}, {2 * own:g}, {3 * own:g}, … frames a second",
+        )
+    return round(times)
 
 
 def to_json(score: SampleScore) -> dict[str, Any]:
@@ -244,13 +266,20 @@ def to_json(score: SampleScore) -> dict[str, Any]:
         "note": score.note,
         "template": score.template,
         "kept": score.kept,
+        "reading": score.reading,
     }
 
 
 def _kept(tracks: Tracks, motion: Motion, case: Case) -> dict[str, bool]:
-    if case.conflict is None:
+    if case.probe is None or case.probe.attributes is None:
         return {}
-    return kept_attributes(tracks, motion, case.init, case.conflict, case.condition) or {}
+    return kept_attributes(tracks, motion, case.init, case.probe, case.condition) or {}
+
+
+def _reading(tracks: Tracks, motion: Motion, case: Case) -> dict[str, float]:
+    if case.probe is None:
+        return {}
+    return outcome_of(case.probe, tracks, motion, case.init, case.condition)
 
 
 def _reasons(verdict: Verdict | None) -> tuple[str, ...]:
@@ -272,24 +301,3 @@ def _reference(frames: Frames, motion: Motion, scenario: str) -> dict[str, float
         name: value if value is not None and np.isfinite(value) else None
         for name, value in asdict(figures).items()
     }
-
-
-def _pictures(
-    frames: Frames, truth: Frames | None, names: tuple[Picture, ...]
-) -> dict[str, float | NotAvailable]:
-    """Compute picture metrics where the true video is there and has the same size."""
-    if truth is None or not names:
-        return {}
-    if truth.shape[1:] != frames.shape[1:]:
-        sides = f"{frames.shape[1]} px against {truth.shape[1]} px of the truth"
-        return {name: NotAvailable(name, sides, "sightline physics make --size") for name in names}
-    truth = truth[: len(frames)]
-    found: dict[str, float | NotAvailable] = {}
-    for name in names:
-        if name == "lpips":
-            from sightline.physics.pictures.lpips import lpips
-
-            found[name] = lpips(frames, truth)
-        else:
-            found[name] = psnr(frames, truth) if name == "psnr" else ssim(frames, truth)
-    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from sightline.errors import InputError
 from sightline.files.atomic import write_text
 from sightline.physics.folder import results_folder
 from sightline.physics.laws import LAWS
-from sightline.physics.pictures.values import as_json
+from sightline.physics.pictures.fvd import Fvd
+from sightline.physics.pictures.values import NotAvailable
 from sightline.physics.score import sample, summary
 from sightline.physics.score.run import Result
 
@@ -46,13 +48,21 @@ def record(result: Result) -> dict[str, Any]:
             who: {name: summary.to_json(one) for name, one in summary.summarise(scores).items()}
             for who, scores in result.scores.items()
         },
-        "fvd": None if result.fvd is None else as_json(result.fvd),
+        "fvd": None if result.fvd is None else _distances(result.fvd),
         "samples": {
             who: [sample.to_json(score) for score in scores]
             for who, scores in result.scores.items()
         },
         "left_out": [{"name": name, "reason": why} for name, why in result.left_out],
         "samples_without_video": result.missing,
+    }
+
+
+def _distances(fvd: dict[str, Fvd | NotAvailable]) -> dict[str, Any]:
+    """Return distances with the number of videos that they stand on, by predictor."""
+    return {
+        who: one.as_json() if isinstance(one, NotAvailable) else asdict(one)
+        for who, one in fvd.items()
     }
 
 

@@ -1,7 +1,8 @@
 """Film strips: a few frames of the true video above those of the model's, with what the parser saw.
 
 The frames are pixels; rings, tracks and words are drawn over them as lines, so that half a pixel of
-error can be seen at any size. The first frame that is wrong is always among those shown.
+error can be seen at any size. The first frame that is wrong is always among those shown. Where no body
+is parsed, as in combinatorial worlds, the likeness of each frame stands below it instead.
 """
 
 from __future__ import annotations
@@ -9,14 +10,16 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 
 import numpy as np
 from PIL import Image
 
 from sightline.errors import InputError
+from sightline.physics.laws import Violation
 from sightline.physics.parse import State, Tracks
+from sightline.physics.pictures.psnr_ssim import psnr
 from sightline.physics.score.wrong import body_names, wrong_frames
 from sightline.physics.types import WORLD_SIDE, Doubles, Frames, Motion, Shape
 
@@ -39,27 +42,34 @@ class Film:
     Attributes:
         picture: the frames, true ones above, each `CELL` wide and high.
         frames: their numbers.
-        wrong: what is wrong in a frame, by its number: a phrase per body.
-        motion: what truly happens.
-        tracks: what the parser saw in the video.
+        wrong: what is wrong in a frame, by its number: a phrase per body, and laws violated there.
         sides: pixels of a frame of the true video, and of the model's.
+        motion: what truly happens; None where no body is parsed.
+        tracks: what the parser saw in the video; likewise.
+        notes: what stands below a frame, by its number, without a judgement.
     """
 
     picture: Image.Image
     frames: tuple[int, ...]
     wrong: dict[int, tuple[str, ...]]
-    motion: Motion
-    tracks: Tracks
     sides: tuple[int, int]
+    motion: Motion | None = None
+    tracks: Tracks | None = None
+    notes: dict[int, str] = field(default_factory=dict)
 
     @property
     def bodies(self) -> list[str]:
         """Names of the true bodies, such as `red ball`."""
-        return body_names(self.motion)
+        return [] if self.motion is None else body_names(self.motion)
 
 
 def film_strip(
-    truth: Frames, video: Frames, motion: Motion, tracks: Tracks, shown: int = SHOWN
+    truth: Frames,
+    video: Frames,
+    motion: Motion,
+    tracks: Tracks,
+    shown: int = SHOWN,
+    violations: Sequence[Violation] = (),
 ) -> Film:
     """Choose frames of a video and of its truth, and find what is wrong in them.
 
@@ -69,19 +79,43 @@ def film_strip(
         motion: what truly happens.
         tracks: of `video`, the true bodies first.
         shown: number of frames, the first, the last and the first wrong one among them.
+        violations: of the laws, which make frames wrong, too.
     """
     count = min(len(truth), len(video), len(tracks), len(motion.positions))
     if not count:
         raise InputError("a strip needs at least one frame")
-    wrong = wrong_frames(motion, tracks, count)
+    wrong = wrong_frames(motion, tracks, count, violations)
     frames = _chosen(count, shown, min(wrong, default=None))
+    sides = truth.shape[1], video.shape[1]
+    return Film(_sheet(truth, video, frames), frames, wrong, sides, motion, tracks)
+
+
+def scene_strip(truth: Frames, video: Frames, shown: int = SHOWN) -> Film:
+    """Choose frames of a video in which no body is parsed, with the PSNR of each where sizes agree.
+
+    Args:
+        truth: (T, H, W, 3) uint8 RGB.
+        video: (T, h, w, 3) uint8 RGB.
+        shown: number of frames, the first and the last among them.
+    """
+    count = min(len(truth), len(video))
+    if not count:
+        raise InputError("a strip needs at least one frame")
+    frames, sides = _chosen(count, shown, None), (truth.shape[1], video.shape[1])
+    alike = truth.shape[1:] == video.shape[1:]
+    notes = {k: f"{psnr(video[k : k + 1], truth[k : k + 1]):.1f} dB" for k in frames if alike}
+    return Film(_sheet(truth, video, frames), frames, {}, sides, notes=notes)
+
+
+def _sheet(truth: Frames, video: Frames, frames: Sequence[int]) -> Image.Image:
+    """Set frames beside each other, true ones above."""
     picture = Image.new("RGB", (len(frames) * CELL, 2 * CELL))
     for column, frame in enumerate(frames):
         for row, source in enumerate((truth, video)):
             cell = Image.fromarray(source[frame])
             cell = cell.resize((CELL, CELL), Image.Resampling.BILINEAR)
             picture.paste(cell, (column * CELL, row * CELL))
-    return Film(picture, frames, wrong, motion, tracks, (truth.shape[1], video.shape[1]))
+    return picture
 
 
 def draw(film: Film, given: int, key: str, title: str) -> str:
@@ -109,12 +143,14 @@ def draw(film: Film, given: int, key: str, title: str) -> str:
     for column, frame in enumerate(film.frames):
         x, wrong = LEFT + column * CELL, film.wrong.get(frame, ())
         above, below = film.sides
-        parts.append(_over(x, TOP, key, _trails(film, frame, above)))
-        seen = _outlines(film, frame, below) + _seen(film, frame, below)
-        parts.append(_over(x, TOP + CELL, key, seen))
+        if film.motion is not None and film.tracks is not None:
+            parts.append(_over(x, TOP, key, _trails(film.motion, frame, above)))
+            seen = _outlines(film.motion, frame, below) + _seen(film.tracks, frame, below)
+            parts.append(_over(x, TOP + CELL, key, seen))
         parts += [_rim(x, TOP, "rim"), _rim(x, TOP + CELL, "rim")]
         over += [_rim(x, TOP + CELL, "rim bad")] if wrong else []
         parts += _words(x, frame, wrong, frame < given, frame == min(film.wrong, default=None))
+        parts += [_below(x, 0, film.notes[frame], "label")] if frame in film.notes else []
     size = f"{LEFT + width + RIGHT} {TOP + height + BOTTOM}"
     return f'<svg class="film" viewBox="0 0 {size}" role="img">{"".join(parts + over)}</svg>'
 
@@ -138,12 +174,13 @@ def _words(x: float, frame: int, wrong: Sequence[str], given: bool, first: bool)
         f'<text class="{kind}" x="{middle:g}" y="{TOP - 7}" text-anchor="middle">'
         f"frame {frame}{note}</text>"
     ]
-    for row, phrase in enumerate(wrong[:2]):
-        y = TOP + 2 * CELL + 14 + 14 * row
-        parts.append(
-            f'<text class="bad" x="{middle:g}" y="{y}" text-anchor="middle">{escape(phrase)}</text>'
-        )
-    return parts
+    return parts + [_below(x, row, phrase, "bad") for row, phrase in enumerate(wrong[:2])]
+
+
+def _below(x: float, row: int, words: str, kind: str) -> str:
+    """Write a line below a frame."""
+    place = f'x="{x + CELL / 2:g}" y="{TOP + 2 * CELL + 14 + 14 * row}"'
+    return f'<text class="{kind}" {place} text-anchor="middle">{escape(words)}</text>'
 
 
 def _over(x: float, y: float, key: str, lines: str) -> str:
@@ -155,25 +192,24 @@ def _rim(x: float, y: float, kind: str) -> str:
     return f'<rect class="{kind}" x="{x:g}" y="{y:g}" width="{CELL}" height="{CELL}"/>'
 
 
-def _trails(film: Film, frame: int, side: int) -> str:
+def _trails(motion: Motion, frame: int, side: int) -> str:
     """Draw where the bodies truly have been."""
-    places = film.motion.positions[: frame + 1]
+    places = motion.positions[: frame + 1]
     bodies = places.shape[1] if frame else 0
     return "".join(_path(places[:, body], side, "trail") for body in range(bodies))
 
 
-def _outlines(film: Film, frame: int, side: int) -> str:
+def _outlines(motion: Motion, frame: int, side: int) -> str:
     """Outline the bodies where they truly are."""
-    motion = film.motion
     return "".join(
         _outline(motion.positions[frame, body], float(size), side, "true", shape == Shape.SQUARE)
         for body, (size, shape) in enumerate(zip(motion.sizes, motion.shapes, strict=True))
     )
 
 
-def _seen(film: Film, frame: int, side: int) -> str:
+def _seen(tracks: Tracks, frame: int, side: int) -> str:
     """Draw what the parser measured so far: a track and a cross, or a ring where it lost a body."""
-    tracks, parts = film.tracks, []
+    parts: list[str] = []
     for body in range(tracks.bodies):
         measured = tracks.measured[: frame + 1, body]
         places = tracks.positions[: frame + 1, body]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import isfinite
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from sightline.physics.laws import LAWS
 from sightline.physics.pictures.values import NotAvailable
+from sightline.physics.score.readings import Told, read_all
 from sightline.physics.score.sample import SampleScore
 
 #: Buckets in the order of reports. `out` is everything but `in`, as the reference has it.
@@ -49,6 +50,7 @@ class Figures:
         reference_count: how many it keeps.
         pictures: means of picture metrics.
         kept: of a conflict probe: share of videos that keep each attribute.
+        reading: of another probe: what it asks for (`readings`).
     """
 
     count: int
@@ -58,6 +60,7 @@ class Figures:
     reference_count: int
     pictures: dict[str, float | NotAvailable]
     kept: dict[str, float]
+    reading: dict[str, Told]
 
 
 def summarise(scores: Sequence[SampleScore]) -> dict[str, Figures]:
@@ -152,6 +155,7 @@ def figures_of(scores: Sequence[SampleScore]) -> Figures:
             name: float(np.mean([score.kept[name] for score in scores if name in score.kept]))
             for name in _names(score.kept for score in scores)
         },
+        read_all(scores),
     )
 
 
@@ -187,6 +191,7 @@ def to_json(figures: Figures) -> dict[str, Any]:
         "reference_count": figures.reference_count,
         "pictures": {name: as_json(value) for name, value in figures.pictures.items()},
         "kept": figures.kept,
+        "reading": {name: asdict(one) for name, one in figures.reading.items()},
     }
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sightline.physics.pictures.values import NotAvailable
+from sightline.physics.score.probe_figures import reading_lines
 from sightline.physics.score.summary import Figures, Mean, told_laws
 from sightline.physics.score.words import (
     BEFORE,
@@ -180,9 +181,10 @@ def tile(summaries: Summaries, bucket: str, title: str) -> Tile:
     else:
         psnr = own.pictures.get("psnr")
         value, unit = _picture(psnr), "dB PSNR"
-        if "copy-last" in summaries:
-            still = summaries["copy-last"][bucket].pictures.get("psnr")
-            lines.append(f"copying the last frame: {_picture(still)}")
+        for who, words in (("truth", "the floor"), ("copy-last", "copying the last frame")):
+            if who in summaries:
+                lines.append(f"{words}: {_picture(summaries[who][bucket].pictures.get('psnr'))}")
+    lines += reading_lines(own)
     lines += [f"{percent(share)} keep the {name}" for name, share in own.kept.items()]
     if own.abnormal is not None:
         lines.append(f"{percent(own.abnormal)} called abnormal")

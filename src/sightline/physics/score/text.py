@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sightline.batch.outcome import one_line
 from sightline.physics.pictures.values import NotAvailable
+from sightline.physics.score.notes import SHORT, WIDTH, clipped, notes_of
+from sightline.physics.score.readings import TITLES, Told
 from sightline.physics.score.run import Result
 from sightline.physics.score.summary import (
     Figures,
@@ -29,8 +31,8 @@ from sightline.physics.score.words import (
 )
 from sightline.physics.score.work import MODEL
 
-#: Columns and lines; the lines leave room for the path of the report and for the prompt after it.
-WIDTH, LINES = 80, 21
+#: Lines: they leave room for the path of the report and for the prompt after it.
+LINES = 21
 
 #: Videos left out that are named; the others are in scores.json.
 NAMED = 50
@@ -39,9 +41,8 @@ NAMED = 50
 #: where there are two, and of the share of violations.
 _NAME, _BUCKET, _ONE, _TWO, _VIOLATED = 24, 9, 9, 7, 6
 
-#: What a yardstick is, beside its name; and names that fit above a column.
+#: What a yardstick is, beside its name.
 _REMARKS = {"truth": " (the floor)", "nearest-case": " (memory)"}
-_SHORT = {"copy-last": "copy", "constant-velocity": "constant", "nearest-case": "nearest"}
 
 Summaries = Mapping[str, Mapping[str, Figures]]
 Row = tuple[str, list[str]]
@@ -50,7 +51,7 @@ Row = tuple[str, list[str]]
 def summary_text(result: Result) -> str:
     """Return the lines to print."""
     summaries = {who: summarise(scores) for who, scores in result.scores.items()}
-    own, notes = summaries[MODEL], _notes(result)
+    own, notes = summaries[MODEL], notes_of(result)
     buckets = worth_showing(own)
     if len(buckets) > 1:
         buckets = [name for name in buckets if name != "all"]
@@ -73,7 +74,7 @@ def _title(result: Result) -> str:
     world = SCENARIO_WORDS.get(result.scenario, result.scenario)
     rest = f": {count:,} video{'s' * (count != 1)} of {world}, "
     rest += f"{origin['condition_frames']} of {origin['frames']} frames given"
-    return _clipped(str(origin["videos"]), WIDTH - len(rest)) + rest
+    return clipped(str(origin["videos"]), WIDTH - len(rest)) + rest
 
 
 def _everybody(result: Result, summaries: Summaries, buckets: Sequence[str]) -> list[str]:
@@ -85,14 +86,11 @@ def _everybody(result: Result, summaries: Summaries, buckets: Sequence[str]) -> 
     for who, table in summaries.items() if laws else ():
         cells = [_figure(table[bucket].laws.get(HEADLINE)) for bucket in buckets]
         rows.append((f"  {who}{_REMARKS.get(who, '')}", cells))
-    for name in own[buckets[0]].pictures:
+    for name in () if laws else own[buckets[0]].pictures:
         for who, table in summaries.items():
             found = [table[bucket].pictures.get(name) for bucket in buckets]
             if any(value is not None for value in found):
-                unit = ", dB" if name == "psnr" else ""
-                rows.append((f"  {name}{unit}, {who}", [_picture(one) for one in found]))
-    if result.fvd is not None:
-        rows.append(("  fvd, all videos", [_picture(result.fvd)] + [""] * (len(buckets) - 1)))
+                rows.append((f"  {_metric(name)}, {who}", [_picture(one) for one in found]))
     head = f"{HEADLINE}, {unit_of(HEADLINE)}" if laws else "against the true video"
     widths = [_BUCKET] * len(buckets)
     return [
@@ -111,24 +109,24 @@ def _laws(result: Result, summaries: Summaries, room: int) -> list[str]:
     two, probe = len(buckets) > 1, probe_in(result.provenance)
     whos = _compared(list(summaries), two=two)
     widths = ([_TWO, _TWO, _TWO + 1] if two else [_ONE] * len(whos)) + [_VIOLATED]
-    shares = _shares(own[buckets[0]])
-    left = max(1, room - 2 - two - len(shares))
+    more = _beside_laws(own[buckets[0]])
+    left = max(1, room - 2 - two - len(more))
     shown = told if len(told) <= left else _worst(own, buckets, told, left)
     rows: list[Row] = []
     for name in shown:
         cells = []
         for bucket in buckets:
             cells += [_figure(summaries[who][bucket].laws.get(name), 3) for who in whos]
-            cells.append(percent(own[bucket].laws[name].violated)[:-2])
+            cells.append(_percent(own[bucket].laws[name].violated))
         rows.append((name + ", " * bool(unit_of(name)) + unit_of(name), cells))
-    for title, share in shares:
+    for title, cell in more:
         cells = []
         for bucket in buckets:
-            cells += [percent(share(summaries[who][bucket]))[:-2] for who in whos] + [""]
-        rows.append((f"{title}, %", cells))
+            cells += [cell(summaries[who][bucket]) for who in whos] + [""]
+        rows.append((title, cells))
     hidden = len(told) - len(shown)
     head = f"law ({hidden} more in report)" if hidden else "law"
-    heads = [*(_SHORT.get(who, who) for who in whos), "viol%"] * len(buckets)
+    heads = [*(SHORT.get(who, who) for who in whos), "viol%"] * len(buckets)
     lines = [""]
     if two:
         group = sum(widths)
@@ -162,70 +160,25 @@ def _compared(whos: list[str], *, two: bool) -> list[str]:
     return [who for who in whos if who in (MODEL, "truth", last)]
 
 
-def _shares(figures: Figures) -> list[tuple[str, Callable[[Figures], float | None]]]:
-    """Return what is told in per cent of the videos: attributes that are kept, abnormal ones."""
+def _beside_laws(figures: Figures) -> list[tuple[str, Callable[[Figures], str]]]:
+    """Return rows that are no laws: what a probe asks for, abnormal videos, picture metrics."""
 
-    def kept(name: str) -> Callable[[Figures], float | None]:
-        return lambda one: one.kept.get(name)
+    def kept(name: str) -> Callable[[Figures], str]:
+        return lambda one: _percent(one.kept.get(name))
 
-    rows = [(f"{name} kept", kept(name)) for name in figures.kept]
+    def reading(name: str) -> Callable[[Figures], str]:
+        return lambda one: _told(one.reading.get(name), TITLES[name][2])
+
+    def picture(name: str) -> Callable[[Figures], str]:
+        return lambda one: _picture(one.pictures.get(name))
+
+    rows = [(f"{name} kept, %", kept(name)) for name in figures.kept]
+    for name in figures.reading:
+        _, title, unit = TITLES[name]
+        rows.append((f"{title}, {unit}" if unit else title, reading(name)))
     if figures.abnormal is not None:
-        rows.append(("abnormal", lambda one: one.abnormal))
-    return rows
-
-
-def _notes(result: Result) -> list[str]:
-    """Say how to read the figures, what was compared with what, and what is missing."""
-    origin, lines = result.provenance, []
-    data = (
-        f"data {origin['data_set']} ({origin['data_set_sha256'][:12]}), by {origin['matched_by']}"
-    )
-    probe, violated = probe_in(origin), "viol%: videos over tolerance"
-    if probe is not None:
-        lines.append(f"test part of probe {probe.name}; {violated}")
-    elif "nearest-case" in result.scores:
-        ranges = f"the {origin['ranges']}'s ranges of radius r, speed v"
-        lines.append(f"in/out of {ranges}; {violated}")
-        data += f"; nearest case: {origin['nearest_case_from']}"
-    lines.append(_clipped(data, WIDTH))
-    if origin["video_fps"] is not None:
-        lines.append(f"videos taken at {origin['video_fps']:g} frames a second")
-    short = sum(bool(score.note) for score in result.scores[MODEL])
-    if short:
-        lines.append(f"{short} videos have another number of frames: see scores.json")
-    lines += _fewer(result)
-    lines += _absent(result)
-    return lines + _unavailable(result)
-
-
-def _fewer(result: Result) -> list[str]:
-    """Say which laws have a figure for some of the model's videos only."""
-    table = summarise(result.scores[MODEL]).get("all")
-    if table is None:
-        return []
-    some = [
-        f"{name} {mean.count}"
-        for name, mean in table.laws.items()
-        if 0 < mean.count < table.count and name in told_laws({"all": table})
-    ]
-    return [_clipped(f"of {table.count} videos: {', '.join(some)}", WIDTH)] if some else []
-
-
-def _absent(result: Result) -> list[str]:
-    """Count the videos that were left out, and those that are missing."""
-    count, missing, found = len(result.left_out), result.missing, []
-    if missing:
-        found.append(f"{missing:,} sample{'s' * (missing != 1)} without a video")
-    if count:
-        found.append(f"{count:,} video{'s' * (count != 1)} left out, named in scores.json")
-    return ["; ".join(found)] if found else []
-
-
-def _unavailable(result: Result) -> list[str]:
-    """Say what could not be computed and how to get it, each once, however long it is."""
-    values = [value for score in result.scores[MODEL][:1] for value in score.pictures.values()]
-    missing = [one for one in [*values, result.fvd] if isinstance(one, NotAvailable)]
-    return list(dict.fromkeys(str(one) for one in missing))
+        rows.append(("abnormal, %", lambda one: _percent(one.abnormal)))
+    return rows + [(_metric(name), picture(name)) for name in figures.pictures]
 
 
 def _in_columns(rows: Sequence[Row]) -> list[Row]:
@@ -243,14 +196,20 @@ def _figure(mean: Mean | None, most: int = 4) -> str:
     return NOTHING if mean is None else number(mean.value, mean.error, most)
 
 
+def _percent(share: float | None) -> str:
+    """Return a share in per cent, without the sign."""
+    return percent(share).removesuffix("\u00a0%")
+
+
+def _told(told: Told | None, unit: str) -> str:
+    if told is None:
+        return NOTHING
+    return _percent(told.value) if unit == "%" else number(told.value, most=3)
+
+
+def _metric(name: str) -> str:
+    return f"{name}, dB" if name == "psnr" else name
+
+
 def _picture(value: float | NotAvailable | None) -> str:
     return "n/a" if isinstance(value, NotAvailable) else number(value)
-
-
-def _clipped(text: str, width: int) -> str:
-    """Return text on one line, cut in its middle where it is too long."""
-    line = one_line(text)
-    if len(line) <= width:
-        return line
-    head = max(1, (width - 1) // 2)
-    return line[:head] + "…" + line[len(line) - (width - 1 - head) :]

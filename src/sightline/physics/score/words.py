@@ -6,15 +6,18 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from sightline.errors import InputError
-from sightline.physics.data.spec import PROBE
+from sightline.physics.data.spec import COMBINATORIAL
 from sightline.physics.laws import LAWS
 from sightline.physics.laws.evidence import GRAVITIES
-from sightline.physics.probes.catalogue import probe_of
 from sightline.physics.probes.parts import Probe
+from sightline.physics.score.outcomes import probe_made
+from sightline.physics.worlds.ranges import SCENARIOS
 
 #: The figure that everything is set beside, and the one before an impact.
 HEADLINE, BEFORE = "velocity_paper", "velocity_before"
+
+#: Laws that are distances to the truth: of a single frame they are told as a place, not as a breach.
+ERROR_LAWS = (HEADLINE, "velocity_code", BEFORE, "position")
 
 NOTHING = "–"
 
@@ -58,15 +61,26 @@ BUCKET_WORDS: dict[str, tuple[str, str]] = {
     "zero_speed": ("at rest", "out of distribution: a ball at rest"),
     "in_template": ("trained", "templates of the training set"),
     "held_out": ("held out", "templates held out of training"),
-    "test": ("test", "test part of the probe"),
+    "test": ("probe", "videos of the probe"),
 }
 
 #: What each yardstick is.
 YARDSTICK_WORDS: dict[str, str] = {
-    "truth": "the true videos through the same parser: the floor, what a right model would measure",
+    "truth": "the true videos through the same parser: the floor, what a right model would measure; as "
+    "pictures, through the codec of the data set once more",
     "copy-last": "the last given frame stands still",
     "constant-velocity": "every body goes on as it moved last, through others and against gravity",
     "nearest-case": "the training case nearest in radii and speeds, from the true start: a memoriser",
+}
+
+#: The same where it is something else: in combinatorial worlds, and in those with walls or gates.
+_SCENE_WORDS = {
+    "truth": "the true videos through the codec of the data set once more: the floor, what a right "
+    "model would get",
+}
+_WALLED_WORDS = {
+    "nearest-case": "as the bodies moved in the training scene whose first frame is nearest, from the "
+    "true start: a memoriser",
 }
 
 #: What the videos of a world show.
@@ -117,10 +131,18 @@ def right_value(law: str, scenario: str) -> float | None:
     return GRAVITIES.get(scenario, 0.0) if law == "gravity" else None
 
 
+def yardstick_words(name: str, scenario: str) -> str:
+    """Return what a yardstick is in a world, in a phrase."""
+    if scenario == COMBINATORIAL:
+        return (YARDSTICK_WORDS | _SCENE_WORDS)[name]
+    words = YARDSTICK_WORDS if scenario in SCENARIOS else YARDSTICK_WORDS | _WALLED_WORDS
+    return words[name]
+
+
 def bucket_name(bucket: str, probe: Probe | None = None, *, short: bool = False) -> str:
     """Return what a bucket is called; a template is called by its id.
 
-    Everything that a probe tests is its test part, whatever ranges it lies in.
+    Videos of a probe are that, whatever ranges they lie in.
     """
     if probe is not None and bucket in ("in", "all"):
         bucket = "test"
@@ -130,14 +152,8 @@ def bucket_name(bucket: str, probe: Probe | None = None, *, short: bool = False)
 
 
 def probe_in(provenance: Mapping[str, Any]) -> Probe | None:
-    """Return the probe that a data set is the test part of, if it is one."""
-    made_of = str(provenance.get("made_of") or "")
-    if not made_of.startswith(PROBE):
-        return None
-    try:
-        return probe_of(made_of.removeprefix(PROBE))
-    except InputError:  # made by a later version
-        return None
+    """Return the probe that a data set is a part of, if it is of one."""
+    return probe_made(str(provenance.get("made_of") or ""))
 
 
 def number(value: float | None, error: float | None = None, most: int = 4) -> str:

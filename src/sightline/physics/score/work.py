@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,18 +11,20 @@ from numpy.typing import NDArray
 from sightline.errors import InputError, SightlineError, explained
 from sightline.physics.combinatorial.read import CombinatorialVideos
 from sightline.physics.combinatorial.templates import HELD_OUT
-from sightline.physics.data import mp4
-from sightline.physics.data.open import open_dataset
 from sightline.physics.data.reopened import Reopened
-from sightline.physics.data.spec import PROBE
 from sightline.physics.data.videos import VideoData
-from sightline.physics.probes.make import make_probe
-from sightline.physics.render import render
-from sightline.physics.score.attributes import conflict_of
+from sightline.physics.pictures.metrics import Picture, picture_metrics
 from sightline.physics.score.beginnings import check_beginning
+from sightline.physics.score.outcomes import probe_made
+from sightline.physics.score.rivals import (
+    Rivals,
+    rival_video,
+    rivals_of,
+    still_video,
+    through_codec,
+)
 from sightline.physics.score.sample import (
     Case,
-    Picture,
     SampleScore,
     SceneCase,
     at_rate,
@@ -32,20 +33,10 @@ from sightline.physics.score.sample import (
     score_video,
 )
 from sightline.physics.score.sources import VideoSource
-from sightline.physics.score.yardsticks import (
-    TrainingCases,
-    Yardstick,
-    constant_velocity,
-    copy_last,
-    nearest_case,
-)
-from sightline.physics.types import Frames, Motion, Samples
+from sightline.physics.score.yardsticks import Yardstick
+from sightline.physics.types import Frames, Samples
 from sightline.physics.worlds.buckets import bucket
-from sightline.physics.worlds.grids import grid_of
 from sightline.physics.worlds.ranges import SCENARIOS
-
-#: Training cases of a probe that the nearest one is taken from.
-PROBE_CASES = 30_000
 
 #: Samples from the first of a chunk to its last, all of which are read.
 MOST_READ = 10_000
@@ -63,7 +54,7 @@ class Task:
         condition: frames that the model was given.
         preset: of ranges, for buckets and for the nearest case.
         fps: frames per second of the videos; None: as the data set.
-        pictures: picture metrics of the model's videos.
+        pictures: picture metrics of all videos, the yardsticks' too.
         yardsticks: what else is scored on the same samples.
         training: a data set whose cases the nearest one is taken from; None: the grid of `level`.
         level: grid of the reference's training set.
@@ -130,10 +121,10 @@ class Scorer:
         if isinstance(data, CombinatorialVideos):
             return [self._scene(data, video, index) for video, index in chunk]
         indexes = np.array([index for _, index in chunk])
-        samples = _read(data, indexes)
+        samples = read_motions(data, indexes)
         buckets = buckets_of(samples, self.task.preset)
         made_of = str(data.made.get("scenario", ""))
-        rivals = {name: self._rival(name, samples, made_of) for name in self.task.yardsticks}
+        rivals = rivals_of(self.task, samples, made_of)
         done: list[Scored] = []
         for place, (video, index) in enumerate(chunk):
             case = Case(
@@ -143,7 +134,7 @@ class Scorer:
                 samples[place],
                 samples.scenario,
                 self.task.condition,
-                conflict_of(made_of),
+                probe_made(made_of),
             )
             try:
                 scores = self._score(data, video, case, rivals, place)
@@ -158,7 +149,7 @@ class Scorer:
         data: VideoData,
         video: VideoSource,
         case: Case,
-        rivals: dict[Yardstick, Samples | None],
+        rivals: Rivals,
         place: int,
     ) -> dict[str, SampleScore]:
         frames, truth = video.read(), data.video(case.index)
@@ -168,8 +159,12 @@ class Scorer:
             frames = at_rate(frames, self.task.fps, case.motion.frame_time, len(truth))
         scores = {MODEL: score_video(video.name, frames, case, truth, self.task.pictures)}
         for name, rival in rivals.items():
-            shown = truth if rival is None else _shown(rival[place], truth, lossy=data.lossy)
-            scores[name] = score_video(video.name, shown, case)
+            shown = rival_video(rival, place, truth, lossy=data.lossy)
+            scores[name] = score_video(video.name, shown, case, truth, self.task.pictures)
+        if "truth" in scores:
+            again = through_codec(truth, lossy=data.lossy)
+            pictures = picture_metrics(again, truth, self.task.pictures)
+            scores["truth"] = replace(scores["truth"], pictures=pictures)
         return scores
 
     def _scene(self, data: CombinatorialVideos, video: VideoSource, index: int) -> Scored:
@@ -186,28 +181,23 @@ class Scorer:
             if self.task.fps is not None:
                 frames = at_rate(frames, self.task.fps, data.frame_time, len(truth))
             pictures = self.task.pictures or ("psnr", "ssim")
-            scores = {MODEL: score_scene(video.name, frames, truth, case, pictures)}
-            if "copy-last" in self.task.yardsticks:
-                still = truth.copy()
-                still[self.task.condition :] = truth[self.task.condition - 1]
-                scores["copy-last"] = score_scene(video.name, still, truth, case, pictures)
+            shown = {MODEL: frames, **self.scene_videos(truth, lossy=data.lossy)}
+            scores = {
+                who: score_scene(video.name, one, truth, case, pictures)
+                for who, one in shown.items()
+            }
         except Exception as error:  # one bad video must not cost the others; it is reported
             return Scored(video.name, index, {}, explained(error, video.name))
         return Scored(video.name, index, scores)
 
-    def _rival(self, name: Yardstick, samples: Samples, made_of: str) -> Samples | None:
-        """Return what a yardstick says of the samples; None for the true videos themselves."""
-        if name == "copy-last":
-            return copy_last(samples, self.task.condition)
-        if name == "constant-velocity":
-            return constant_velocity(samples, self.task.condition)
-        if name == "nearest-case":
-            task = self.task
-            cases = training_cases(
-                samples.scenario, task.training, task.level, task.preset, made_of
-            )
-            return nearest_case(samples, cases, task.condition)
-        return None
+    def scene_videos(self, truth: Frames, *, lossy: bool) -> dict[str, Frames]:
+        """Return what the yardsticks show in a combinatorial world: (T, S, S, 3) uint8 RGB each."""
+        still = still_video(truth, self.task.condition)
+        known = {
+            "truth": through_codec(truth, lossy=lossy),
+            "copy-last": through_codec(still, lossy=lossy),
+        }
+        return {name: known[name] for name in self.task.yardsticks}
 
 
 def buckets_of(samples: Samples, preset: str) -> NDArray[np.str_]:
@@ -217,36 +207,7 @@ def buckets_of(samples: Samples, preset: str) -> NDArray[np.str_]:
     return np.full(len(samples), "test")
 
 
-@lru_cache(maxsize=1)
-def training_cases(
-    scenario: str, training: Path | None, level: str, preset: str, made_of: str
-) -> TrainingCases:
-    """Return the cases of a training set: those of a data set, of the tested probe, or of a grid."""
-    if training is None and made_of.startswith(PROBE):
-        shown = make_probe(made_of.removeprefix(PROBE), "train", PROBE_CASES)
-        return TrainingCases(shown.init, shown.colours, shown.shapes)
-    if training is None:
-        cells = grid_of(scenario, level, preset)
-        return TrainingCases(cells.init(0, len(cells)))
-    with open_dataset(training) as data:
-        if data.scenario != scenario:
-            raise InputError(
-                f"holds {data.scenario}, the data set to be scored {scenario}", path=training
-            )
-        shown = data.samples
-        return TrainingCases(shown.init, shown.colours, shown.shapes)
-
-
-def _shown(motion: Motion, like: Frames, *, lossy: bool) -> Frames:
-    """Draw a yardstick's motion, and send it through a codec where the true videos went through one.
-
-    Drawn as they are, yardsticks would be measured better than the truth.
-    """
-    frames = render(motion, like.shape[1])
-    return mp4.decode(mp4.encode(frames)) if lossy and like.shape[1] % 2 == 0 else frames
-
-
-def _read(data: VideoData, indexes: NDArray[np.int64]) -> Samples:
+def read_motions(data: VideoData, indexes: NDArray[np.int64]) -> Samples:
     """Read the motions of some samples, in the order asked for."""
     first, last = int(indexes.min()), int(indexes.max())
     if last - first > MOST_READ:

@@ -7,7 +7,8 @@ parsed and judged like anybody's videos:
 * `copy-last`: the last condition frame stands still.
 * `constant-velocity`: every body goes on as it moved last, through others and against gravity.
 * `nearest-case`: what a memoriser would show: the training case nearest in radii and speeds,
-  beginning at the true place (PhyWorld §5 calls this case-based generalisation).
+  beginning at the true place (PhyWorld §5 calls this case-based generalisation). Where there are walls
+  or gates, it is the case whose first frame is nearest: in places, sizes and velocities of all bodies.
 """
 
 from __future__ import annotations
@@ -118,6 +119,50 @@ def nearest_case(samples: Samples, cases: TrainingCases, condition: int) -> Samp
     positions[:, :condition] = samples.positions[:, :condition]
     velocities[:, :condition] = samples.velocities[:, :condition]
     return replace(replayed, init=samples.init)
+
+
+class TrainingScenes:
+    """The scenes that a probe with walls or gates trains on, ready to be asked for the nearest one.
+
+    Args:
+        shown: K scenes.
+    """
+
+    def __init__(self, shown: Samples) -> None:
+        self.shown = shown
+        states = _first_frame(shown)
+        # What is the same in all scenes, such as the side of a gate, tells none from another.
+        self._varies = np.ptp(states, axis=0) > 1e-6
+        self._cases = TrainingCases(states[:, self._varies])
+
+    def nearest(self, samples: Samples) -> Samples:
+        """Return, for each sample, the scene whose first frame is nearest to its own."""
+        return self.shown.take(self._cases.nearest(_first_frame(samples)[:, self._varies]))
+
+
+def nearest_scene(samples: Samples, scenes: TrainingScenes, condition: int) -> Samples:
+    """Let every body move on from its true start as that of the nearest training scene moved.
+
+    The condition frames are the true ones.
+
+    Args:
+        samples: the true motions of a probe's own world.
+        scenes: of the probe's training part.
+        condition: how many frames are given, 1 or more.
+    """
+    _check(samples, condition)
+    case = scenes.nearest(samples)
+    positions = samples.positions[:, :1] + case.positions - case.positions[:, :1]
+    velocities = case.velocities
+    positions[:, :condition] = samples.positions[:, :condition]
+    velocities[:, :condition] = samples.velocities[:, :condition]
+    return replace(case, init=samples.init, positions=positions, velocities=velocities)
+
+
+def _first_frame(samples: Samples) -> Doubles:
+    """Return (M, 5 N) places, velocities and sizes of all bodies in the first frame."""
+    first = samples.positions[:, 0], samples.velocities[:, 0], samples.sizes
+    return np.concatenate([part.reshape(len(samples), -1) for part in first], axis=1)
 
 
 def _replay(samples: Samples, init: Doubles) -> Samples:
