@@ -32,7 +32,7 @@ from sightline.weights.index import embedded_folder, forget, record
 SUMMARIES = {
     "tiny": "our compact student, 4.0 M parameters: any photograph, offline",
     "small": "our ViT-S, the teacher of the CPU recipe: sharper, slower",
-    "tiny-metric": "our compact network in metres, indoors up to 10 m",
+    "tiny-metric": "our compact network in metres, for rooms",
 }
 
 
