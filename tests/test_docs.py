@@ -36,7 +36,9 @@ ALL = {" ".join(words): words for words in commands()}
 TALK = [
     text
     for text in ALL
-    if re.search(r"\bget\b|\bNAME\b|INPUT|\bDIR\b|\bFILE\b|depth-anything|path/to", text)
+    if re.search(
+        r"\bget\b|\bNAME\b|INPUT|\bDIR\b|\bFILE\b|depth-anything|stable-diffusion|path/to", text
+    )
 ]
 #: Those of the pages on physics and on the service build on each other and have tests of their own.
 TYPED = [text for text in ALL if text not in TALK and not text.startswith(("physics", "serve"))]

@@ -68,7 +68,7 @@ def test_an_input_is_never_an_output(tmp_path):
 def test_a_file_beside_the_input_that_is_not_ours_is_spared(tmp_path):
     (tmp_path / "a.jpg").write_bytes(b"x")
     (tmp_path / "a.png").write_bytes(b"the user's own")
-    with pytest.raises(InputError, match="was not written by sightline"):
+    with pytest.raises(InputError, match="no record in this folder says that sightline wrote it"):
         plan([source(str(tmp_path / "a.jpg"))], tmp_path, ("png",))
     own = {place(tmp_path / "a.png")}
     (job,) = plan([source(str(tmp_path / "a.jpg"))], tmp_path, ("png",), own)

@@ -1,6 +1,7 @@
 """`sightline metric` and `sightline measure`, from the command line to the files."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -101,6 +102,37 @@ def test_a_measured_map(tmp_path):
     assert all(row["kind"] == "point" for row in found(tmp_path)["yardsticks"])
 
 
+def test_a_measured_map_of_one_depth_has_yardsticks_of_different_names(tmp_path):
+    Image.fromarray(np.full((400, 600), 700, np.uint16)).save(tmp_path / "wall.png")
+    words = [*ALONE, "--measured", str(tmp_path / "wall.png"), "--measured-unit", "mm"]
+    assert metric(tmp_path, *words) == 0
+    names = [row["name"] for row in found(tmp_path)["yardsticks"]]
+    assert names[0] == "measured depth 1 of 8, 0.70 to 0.70 m"
+    assert len(set(names)) == 8
+
+
+def test_a_measured_map_of_8_bits_is_refused(tmp_path, capsys):
+    Image.fromarray(np.full((400, 600), 70, np.uint8)).save(tmp_path / "grey.png")
+    words = [*ALONE, "--measured", str(tmp_path / "grey.png"), "--measured-unit", "mm"]
+    assert metric(tmp_path, *words) == 2
+    assert "grey.png: is a PNG of 8 bits" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--length", "200,200,330,200=0.08"], True),
+        (["--length", "200,200,330,200=0.08±2mm"], True),
+        (["--camera-height", "0.4"], True),
+        (["--length", "200,200,330,200=0.08m±5%"], False),
+    ],
+)
+def test_a_number_without_unit_is_in_metres_and_that_is_said(tmp_path, capsys, words, said):
+    assert metric(tmp_path, *ALONE, *words) == 0
+    note = f"note: {words[1]} has no unit and is taken for metres"
+    assert (note in capsys.readouterr().err) == said
+
+
 def test_contradictions_are_named_and_not_averaged_away(tmp_path, capsys):
     words = ["--depth-at", "300,200=0.5m", "--depth-at", "310,210=5m", "--depth-at", "290,190=0.5m"]
     assert metric(tmp_path, *ALONE, *words) == 0
@@ -118,6 +150,7 @@ def test_contradictions_are_named_and_not_averaged_away(tmp_path, capsys):
         (["--length", "10,10,90,10"], "says no length"),
         (["--length", "10,10,90,10=3 parsecs"], "unknown unit"),
         (["--length", "10,10,9000,10=3m"], "outside the picture of 600×400"),
+        (["--length", "-1,10,90,10=3m"], "-1,10 is outside the picture of 600×400; x runs from 0"),
         (["--depth-at", "10=3m"], "not 2 numbers"),
         (["--depth-at", "nan,3=3m"], "not 2 numbers"),
         (["--depth-at", "none.csv"], "no such file"),
@@ -154,7 +187,9 @@ def test_a_person_makes_metres_and_it_says_why(tmp_path, capsys):
     needs("pose-detection", "pose-full")
     assert metric(tmp_path, *FAST, picture=example_person()) == 0
     printed = capsys.readouterr()
-    assert "by\n  person 1 (± " in printed.out
+    assert re.search(
+        r", ± \d+% in all \(.*lens.*\), by\n  person 1 \(± \d+% by itself\)", printed.out
+    )
     assert "lens: 54° wide, assumed" in printed.out
     assert "the lens is a guess" in printed.err
     said = found(tmp_path, "astronaut")
@@ -166,8 +201,53 @@ def test_a_person_makes_metres_and_it_says_why(tmp_path, capsys):
 def test_nobody_there(tmp_path, capsys):
     needs("pose-detection", "pose-full")
     assert metric(tmp_path, *FAST) == 2
-    said = "nothing of known size was given or found, so there are no metres; give --length"
+    said = (
+        "nothing of known size was given or found, so there are no metres: nobody was found; give"
+    )
     assert said in capsys.readouterr().err
+
+
+def test_no_irises_there(tmp_path, capsys):
+    needs("face-detection", "face-landmarks", "iris-landmarks")
+    assert metric(tmp_path, *ALONE, "--iris") == 2
+    line = capsys.readouterr().err
+    assert "so there are no metres: no face shows both irises" in line
+    assert "--measured" in line
+    assert "--iris" not in line
+
+
+def test_without_network_it_names_what_works_without(tmp_path, capsys, monkeypatch):
+    def offline(name, **_):
+        raise InputError(f"{name} is not on this machine", remedy="fetch it elsewhere")
+
+    monkeypatch.setattr("sightline.metric.people.blazepose.resolve", offline)
+    assert metric(tmp_path, *FAST) == 2
+    line = capsys.readouterr().err
+    assert "pose-full is not on this machine; fetch it elsewhere; or measure without it" in line
+    for flag in ("--no-people", "--length", "--depth-at", "--box", "--camera-height", "--measured"):
+        assert flag in line
+
+
+def test_beside_the_picture_its_own_results_are_replaced_and_others_spared(tmp_path, capsys):
+    picture = tmp_path / "my.jpg"
+    picture.write_bytes(example_photograph().read_bytes())
+    words = [*ALONE, "--camera-height", "0.4m"]
+    for _ in range(2):
+        assert metric(tmp_path, *words, picture=tmp_path) == 0  # the folder, without my_color.png
+    assert sorted(path.name for path in tmp_path.glob("my*")) == [
+        "my.jpg",
+        "my.json",
+        "my.npz",
+        "my_color.png",
+    ]
+    (tmp_path / ".sightline.json").unlink()
+    assert metric(tmp_path, *words, picture=picture) == 2
+    assert "no record in this folder says that sightline wrote it" in capsys.readouterr().err
+    for name in ("my.npz", "my_color.png"):
+        (tmp_path / name).unlink()
+    (tmp_path / "my.json").write_text("the user's own")
+    assert metric(tmp_path, *words, picture=picture) == 2
+    assert (tmp_path / "my.json").read_text() == "the user's own"
 
 
 def test_meshes_of_another_tool(tmp_path, capsys):
@@ -235,7 +315,7 @@ def test_measure_in_python():
     )
     assert result.distance.value == pytest.approx(0.08, rel=0.02)
     assert metres.depth.is_metric
-    for place in ((1, 2, 3), (float("nan"), 1), "1"):
+    for place in ((1, 2, 3), (float("nan"), 1), "1", None, ("a", "b")):
         with pytest.raises(InputError):
             sightline.measure(example_photograph(), place, (5, 5), camera_height="1m", people=False)
 

@@ -102,7 +102,7 @@ def plan(
                 remedy="choose another --out, or name fewer inputs at once",
             )
         _check_names(job)
-        _spare_the_users_files(job, own)
+        spare_the_users_files(job.source, job.paths, own)
     return jobs
 
 
@@ -155,14 +155,20 @@ def _check_names(job: Job) -> None:
         )
 
 
-def _spare_the_users_files(job: Job, own: AbstractSet[Path]) -> None:
-    """Refuse to replace a file beside the input that is not known as a result of ours."""
-    folder = place(job.source).parent
-    for path in job.paths:
+def spare_the_users_files(source: Path, paths: Sequence[Path], own: AbstractSet[Path]) -> None:
+    """Refuse to replace a file beside the input that is not known as a result of ours.
+
+    Args:
+        source: the input.
+        paths: of the files that are to be written.
+        own: places of results of an earlier run.
+    """
+    folder = place(source).parent
+    for path in paths:
         where = place(path)
         if where.parent == folder and where.exists() and where not in own:
             raise InputError(
-                "exists and was not written by sightline",
+                "exists, and no record in this folder says that sightline wrote it",
                 path=path,
                 remedy="move it away or choose another --out",
             )

@@ -13,6 +13,7 @@ One small file per command, imported only when that command is used, so that `--
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 from collections.abc import Sequence
@@ -23,6 +24,9 @@ from sightline.errors import InputError, SightlineError
 
 if TYPE_CHECKING:
     from cyclopts import App, ArgumentCollection, CycloptsError
+
+#: Numbers with a comma between them, the first below zero.
+_NEGATIVE = re.compile(r"-\.?\d[\d.]*,")
 
 USAGE = 2
 STOPPED = 128 + signal.SIGINT
@@ -74,7 +78,7 @@ def _run(arguments: Sequence[str]) -> int:
 
     try:
         _refuse_empty_words(arguments)
-        result = build()(arguments)
+        result = build()(_with_negative_places(arguments))
         sys.stdout.flush()
     except CycloptsError as error:
         return _complain(_usage(error), USAGE)
@@ -136,6 +140,18 @@ def _refuse_empty_words(arguments: Sequence[str]) -> None:
             raise InputError(
                 f"an empty argument ({where or 'the first'})", remedy="is a shell variable unset?"
             )
+
+
+def _with_negative_places(arguments: Sequence[str]) -> list[str]:
+    """Join a flag and the pixel -1,2 behind it: no flag, but outside the picture, as is then said."""
+    words: list[str] = []
+    for word in arguments:
+        before = words[-1] if words else ""
+        if _NEGATIVE.match(word) and before.startswith("--") and "=" not in before:
+            words[-1] = f"{before}={word}"
+        else:
+            words.append(word)
+    return words
 
 
 def _refuse_halves(_app: App, _command: tuple[str, ...], given: ArgumentCollection) -> None:

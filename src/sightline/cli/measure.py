@@ -36,8 +36,9 @@ def measure(
     else:
         for clue in metres.fit.clues:
             print(f"by {told(clue, alone=len(metres.fit.clues) == 1)}")
-        for warning in metres.warnings:
-            print(f"note: {warning}")
+    notes = dict.fromkeys((*(() if metres is None else metres.warnings), *result.notes))
+    for note in notes:
+        print(f"note: {note}")
     right, down, farther = result.across
     heights = () if result.heights is None else result.heights
     rows = (

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from sightline.batch.outcome import Outcome
     from sightline.metric.estimate import Known, Metres
     from sightline.metric.head.fit import ClueReport
+    from sightline.metric.painters.yardsticks import OnPainting
     from sightline.metric.work import Tools
 
 _FORMATS = ("npz", "color", "ply", "glb")
@@ -53,14 +56,54 @@ def metric(
             legend), ply (points in metres), glb (mesh in metres).
         options: everything else; one flag per field.
     """
-    from sightline.batch.inputs import expand
-    from sightline.batch.naming import plan
+    from sightline.batch.manifest import Manifest
     from sightline.cli.depth import report
     from sightline.cli.progress import progress
     from sightline.metric.work import known_of, load_tools
 
     start = time.perf_counter()
-    sources = expand(inputs, recursive=options.recursive, out=out)
+    manifest = Manifest(out)
+    jobs = _jobs(inputs, out, save, options, manifest.outputs())
+    known = known_of(options)
+    tools = load_tools(options, _tell)
+    outcomes: list[Outcome] = []
+    with progress(len(jobs), "metres") as display, manifest.working(jobs, "metric"):
+
+        def on_painting(made: int, accepted: int) -> None:
+            display.note(f"{made} painted, {accepted} of {options.paintings} with people")
+
+        for job in jobs:
+            outcome, metres = _one(job, known, tools, options, on_painting)
+            outcomes.append(outcome)
+            display.advance()
+            if outcome.failure is not None and not options.keep_going:
+                raise outcome.failure
+            if metres is not None:
+                manifest.finish(job)
+                _say(job, metres)
+    return report(outcomes, out, time.perf_counter() - start)
+
+
+def _jobs(
+    inputs: Sequence[str],
+    out: Path,
+    save: tuple[str, ...],
+    options: MetricOptions,
+    own: AbstractSet[Path],
+) -> list[Job]:
+    """Find the pictures and decide where each result goes, the record of yardsticks included.
+
+    Args:
+        inputs: pictures, folders, globs.
+        out: folder for the results.
+        save: formats.
+        options: what they are asked for.
+        own: places of results of earlier runs, which are no inputs and may be replaced.
+    """
+    from sightline.batch.inputs import expand
+    from sightline.batch.naming import plan, spare_the_users_files
+
+    sources = expand(inputs, recursive=options.recursive, out=out, own=own)
     videos = [source.path for source in sources if source.is_video]
     if videos:
         raise InputError("metres are for pictures, not for videos", path=videos[0])
@@ -69,24 +112,16 @@ def metric(
             f"lengths, depths, boxes and measured maps belong to one picture, got {len(sources)}",
             remedy="give one picture",
         )
-    jobs = plan(sources, out, save)  # type: ignore[arg-type]
-    known = known_of(options)
-    tools = load_tools(options, _tell)
-    outcomes: list[Outcome] = []
-    with progress(len(jobs)) as display:
-        for job in jobs:
-            outcome, metres = _one(job, known, tools, options, out)
-            outcomes.append(outcome)
-            display.advance()
-            if outcome.failure is not None and not options.keep_going:
-                raise outcome.failure
-            if metres is not None:
-                _say(job, metres)
-    return report(outcomes, out, time.perf_counter() - start)
+    jobs = []
+    for job in plan(sources, out, save, own):  # type: ignore[arg-type]
+        record = out / f"{job.key}.json"
+        spare_the_users_files(job.source, [record], own)
+        jobs.append(replace(job, outputs=(*job.outputs, ("json", record))))  # type: ignore[arg-type]
+    return jobs
 
 
 def _one(
-    job: Job, known: Known, tools: Tools, options: MetricOptions, out: Path
+    job: Job, known: Known, tools: Tools, options: MetricOptions, on_painting: OnPainting
 ) -> tuple[Outcome, Metres | None]:
     """Do one picture; a failure is an outcome."""
     from sightline.batch.outcome import Outcome, failed
@@ -98,10 +133,8 @@ def _one(
     try:
         picture = read_picture(job.source, max_pixels=options.max_pixels)
         with naming(job.source):
-            metres = metres_of(picture, known, tools, options)
-        outputs: dict[str, Path] = dict(job.outputs)
-        outputs["json"] = out / f"{job.key}.json"
-        write(picture, metres, outputs, options.palette)
+            metres = metres_of(picture, known, tools, options, on_painting)
+        write(picture, metres, dict(job.outputs), options.palette)
     except Exception as error:
         return failed(job, error, time.perf_counter() - begin), None
     depth = metres.depth
@@ -124,7 +157,8 @@ def _say(job: Job, metres: Metres) -> None:
     """Print what was found, by what, and what to beware of."""
     depth = metres.depth
     near, far = (float(value) for value in _ends(metres))
-    print(f"{job.source}: {near:.2f} to {far:.2f} m (98 % of it), ± {metres.usual_sigma:.0%}, by")
+    bar = f"± {metres.usual_sigma:.0%} in all (yardsticks, lens, relative depth)"
+    print(f"{job.source}: {near:.2f} to {far:.2f} m (98 % of it), {bar}, by")
     for clue in metres.fit.clues:
         print(f"  {told(clue, alone=len(metres.fit.clues) == 1)}")
     for warning in metres.warnings:
@@ -138,7 +172,7 @@ def told(clue: ClueReport, *, alone: bool) -> str:
     """Say in a line what became of a yardstick: how sure it is, and how far the result is from it."""
     import math
 
-    line = f"{clue.name} (± {clue.sigma:.0%})"
+    line = f"{clue.name} (± {clue.sigma:.0%} by itself)"
     if alone:
         return line
     share = math.expm1(clue.off)

@@ -48,6 +48,10 @@ class Display:
         else:
             self._bar.update(self._task, description=f"frame {done}/{total or '?'}")
 
+    def note(self, text: str) -> None:
+        """Say what is being done with the present file; forgotten when it is done."""
+        self._bar.update(self._task, description=text)
+
 
 @contextmanager
 def progress(total: int, what: str = "depth") -> Iterator[Display]:

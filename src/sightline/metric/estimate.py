@@ -12,22 +12,27 @@ from numpy.typing import NDArray
 from sightline.errors import InputError
 from sightline.metric.head.apply import to_metres
 from sightline.metric.head.clues import Clue
-from sightline.metric.head.fit import LEAST_CONTRAST, MetricFit, Prior, fit, span_of
-from sightline.metric.head.problem import PEOPLE
+from sightline.metric.head.fit import MetricFit, Prior, fit, span_of
 from sightline.metric.lens import focal_sigma
-from sightline.metric.painters.paint import PaintConfig, paint_people
+from sightline.metric.painters.paint import PaintConfig
 from sightline.metric.painters.types import Painter
+from sightline.metric.painters.yardsticks import OnPainting, PaintedClues, painted_clues
 from sightline.metric.people.iris import IrisFinder
 from sightline.metric.people.types import PeopleFinder
 from sightline.metric.prior import CONTRAST
+from sightline.metric.remarks import remarks_on
+from sightline.metric.yardsticks.conflicts import conflict_notes, conflicts_of
 from sightline.metric.yardsticks.floor import height_clue
 from sightline.metric.yardsticks.iris import iris_clues
 from sightline.metric.yardsticks.known import length_clue, object_clue, point_clues, sparse_clues
 from sightline.metric.yardsticks.people import people_clues, shared_sigmas
+from sightline.metric.yardsticks.reading import edge_notes
 from sightline.metric.yardsticks.words import Length
 from sightline.types import Camera, DepthMap
 
 Infer = Callable[[NDArray[np.uint8]], DepthMap]
+
+NO_IRISES = "no face shows both irises well enough to measure by them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +61,16 @@ class Metres:
     Attributes:
         depth: in [m], with sigma and camera.
         fit: scale, shift, and what became of every clue.
-        focal_error: relative standard deviation of the focal length before the fit.
         warnings: what to know before believing it, a line each.
         sources: who found and painted people, for the record.
+        painted: what was painted; None where nothing was.
     """
 
     depth: DepthMap
     fit: MetricFit
-    focal_error: float
     warnings: tuple[str, ...] = ()
     sources: dict[str, str] = field(default_factory=dict)
+    painted: PaintedClues | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the map, as JSON has it."""
@@ -79,7 +84,7 @@ class Metres:
             "shift_sigma": self.fit.shift_sigma,
             "focal_px": self.depth.camera.focal,
             "focal_source": str(self.depth.camera.source),
-            "focal_sigma": self.focal_error,
+            "focal_sigma": self.fit.focal_sigma,
             "median_depth_m": float(np.median(self.depth.values[self.depth.valid])),
             "median_sigma_share": self.usual_sigma,
             "yardsticks": [
@@ -97,6 +102,7 @@ class Metres:
             "warnings": list(self.warnings),
             "model": self.depth.source,
             **self.sources,
+            **({} if self.painted is None else {"paintings": self.painted.to_dict()}),
         }
 
     @property
@@ -119,6 +125,7 @@ def estimate(
     painter: Painter | None = None,
     infer: Infer | None = None,
     paint: PaintConfig | None = None,
+    on_painting: OnPainting | None = None,
     seed: int = 0,
 ) -> Metres:
     """Turn a picture's relative disparity into metres.
@@ -135,25 +142,32 @@ def estimate(
         painter: paints people in; None not to.
         infer: relative disparity of paintings; needed with a painter.
         paint: how many paintings.
+        on_painting: told after each of them how many were made and accepted.
         seed: of everything random.
 
     Raises:
         InputError: nothing of known size was given or found.
     """
     clues: list[Clue] = list(known_clues(known, relative, camera, seed))
-    warnings: list[str] = []
+    warnings = edge_notes(relative, known.lengths)
+    conflicts = conflicts_of(relative, known.lengths, known.depths, known.boxes)
+    warnings += conflict_notes(conflicts)
     sources: dict[str, str] = {}
+    missing: list[str] = []
+    painted = None
     if finder is not None:
         sources["people_found_by"] = finder.source
         found = people_clues(finder.find(pixels, camera), relative.values, camera)
         clues += found.clues
         warnings += found.warnings
+        missing += found.warnings or ["nobody was found"]
     if irises is not None:
         sources["irises_found_by"] = irises.source
         seen = iris_clues(irises.find(pixels), relative, camera)
         clues += seen
         if not seen:
-            warnings.append("no face shows both irises well enough to measure by them")
+            warnings.append(NO_IRISES)
+            missing.append(NO_IRISES)
     if painter is not None:
         if finder is None or infer is None:
             raise InputError(
@@ -161,33 +175,40 @@ def estimate(
             )
         sources["people_painted_by"] = painter.source
         config = paint or PaintConfig(seed=seed)
-        accepted = 0
-        for attempt in paint_people(pixels, camera, relative, painter, finder, infer, config):
-            if attempt.painting is None:
-                continue
-            accepted += 1
-            painted = people_clues(
-                attempt.painting.people,
-                attempt.painting.disparity,
-                camera,
-                ground=relative.values,
-                first=1 + sum(clue.kind in PEOPLE for clue in clues),
-            )
-            clues += painted.clues
-        if accepted < config.wanted:
-            warnings.append(f"{accepted} of {config.wanted} paintings have people in them")
-    if not clues:
-        raise InputError(
-            "nothing of known size was given or found, so there are no metres",
-            remedy="give --length, --depth-at, --box, --camera-height, --measured or --iris"
-            + (" (nobody was found)" if finder is not None else ", or let people be looked for"),
+        painted = painted_clues(
+            pixels, camera, relative, painter, finder, infer, config, on_painting
         )
+        clues += painted.clues
+        warnings += painted.warnings
+        if len(painted.accepted) < config.wanted:
+            warnings.append(f"{config.wanted} paintings with people were wanted: {painted}")
+        missing.append(f"the paintings have no people to measure by: {painted}")
+    if not clues:
+        raise _nothing(missing, looked=finder is not None, faces=irises is not None)
     error = focal_sigma(camera) if focal_error is None else focal_error
     prior = Prior(*CONTRAST, error, shared_sigmas())
     result = fit(clues, span_of(relative.values[relative.valid]), prior, seed=seed)
-    warnings += _remarks(result, camera, error)
     depth = to_metres(relative, result, camera)
-    return Metres(depth, result, error, tuple(warnings), sources)
+    warnings += remarks_on(result, depth, camera)
+    return Metres(depth, result, tuple(warnings), sources, painted)
+
+
+def _nothing(missing: Sequence[str], *, looked: bool, faces: bool) -> InputError:
+    """Say that there are no metres, what was looked for in vain, and what else there is.
+
+    Args:
+        missing: what was not found, a line each.
+        looked: people were looked for.
+        faces: irises were looked for.
+    """
+    others = ["--length", "--depth-at", "--box", "--camera-height", "--measured"]
+    others += [] if faces else ["--iris"]
+    ways = f"give {', '.join(others[:-1])} or {others[-1]}"
+    problem = "nothing of known size was given or found, so there are no metres"
+    return InputError(
+        f"{problem}: {'; '.join(missing)}" if missing else problem,
+        remedy=ways if looked else f"{ways}, or let people be looked for",
+    )
 
 
 def known_clues(known: Known, relative: DepthMap, camera: Camera, seed: int = 0) -> Sequence[Clue]:
@@ -201,26 +222,3 @@ def known_clues(known: Known, relative: DepthMap, camera: Camera, seed: int = 0)
     if known.measured is not None:
         clues += sparse_clues(relative, known.measured)
     return clues
-
-
-def _remarks(result: MetricFit, camera: Camera, focal_error: float) -> list[str]:
-    """Say what a reader must know: contradictions, a guessed lens, a line that runs backwards."""
-    remarks = []
-    for clue in result.clues:
-        if clue.contradicts:
-            remarks.append(
-                f"{clue.name} contradicts the others and counts little: alone it would make all "
-                f"distances {clue.factor:.2f} times as long"
-            )
-    if focal_error > 0.1:
-        remarks.append(
-            f"the lens is a guess ({camera.fov:.0f}° wide, ± {focal_error:.0%}): sizes across the "
-            "picture, and distances by people and boxes, are as uncertain as it is; --fov says better"
-        )
-    contrast = float(result.logs[1] - result.logs[0])
-    if contrast < 2 * LEAST_CONTRAST:
-        remarks.append(
-            "what is known makes the picture almost flat: look for a mistake in it, or give "
-            "something that is farther away"
-        )
-    return remarks

@@ -11,7 +11,8 @@ from sightline.errors import InputError
 from sightline.metric.head.clues import Doubles
 from sightline.metric.head.fit import MetricFit
 from sightline.metric.yardsticks.floor import find_floor
-from sightline.metric.yardsticks.known import POINTING, rays_at, window
+from sightline.metric.yardsticks.known import POINTING, rays_at
+from sightline.metric.yardsticks.reading import edge_note, look
 from sightline.types import Camera, DepthMap, Kind
 
 #: Least volume that the rays to three places on the floor span: narrower ones fix no plane.
@@ -50,6 +51,7 @@ class Measurement:
         elevation: angle of the line to the horizontal plane of the camera, in [degrees].
         angle: between both as seen from the camera, in [degrees].
         heights: of both over the floor, in [m]; None where no floor is seen.
+        notes: what to know of it, a line each.
     """
 
     distance: Value
@@ -59,6 +61,7 @@ class Measurement:
     elevation: Value
     angle: Value
     heights: tuple[Value, Value] | None
+    notes: tuple[str, ...] = ()
 
 
 def measure_between(
@@ -113,6 +116,7 @@ def measure_between(
         values["elevation"],
         values["angle"],
         None if floor is None else (values["height0"], values["height1"]),
+        tuple(edge_note(x, y) for x, y in (start, end) if look(depth, x, y).edge),
     )
 
 
@@ -140,6 +144,7 @@ def _floor_corners(depth: DepthMap) -> _Corners | None:
         floor = find_floor(
             DepthMap(inverse, Kind.RELATIVE_DISPARITY, depth.valid, camera=depth.camera),
             depth.camera,
+            shift=0.0,
         )
     except InputError:
         return None
@@ -182,8 +187,8 @@ def _varied(
 
 
 def _look(depth: DepthMap, x: float, y: float) -> tuple[float, float]:
-    """Return depth and its sigma at a pixel, medians of a small window."""
-    pixels = window(depth, x, y)
+    """Return depth and its sigma at a pixel, medians of a small window or of an edge's nearer side."""
+    pixels = look(depth, x, y).pixels
     value = float(np.median(depth.values[pixels]))
     return value, 0.0 if depth.sigma is None else float(np.median(depth.sigma[pixels]))
 

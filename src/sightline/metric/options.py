@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from sightline.batch.options import Flag, Palette, check_ranges
+from sightline.batch.options import LARGEST, SMALLEST, Flag, Palette, check_ranges
 from sightline.errors import InputError
 
 
@@ -20,7 +20,8 @@ class Yardsticks:
     """How to get metres of one picture.
 
     Attributes:
-        length: a known length between two pixels, x,y,x,y=0.9m; several times if there are several.
+        length: a known length between two pixels, x,y,x,y=0.9m; several times if there are several. A
+            number without a unit is in metres, here and in the flags below.
         depth_at: a known depth, x,y=3.2m; several times if there are several; or a .csv of x,y,depth.
         box: a thing of known height, left,top,right,bottom=2m; several times if there are several.
         camera_height: of the camera over the floor, such as 1.5m; the floor is found in the picture.
@@ -37,6 +38,9 @@ class Yardsticks:
             diffusers, by its name on the hub or its folder.
         paintings: how many with people in them.
         attempts: at most so many paintings in all.
+        painter_steps: of denoising for each painting; default: the painter's own, 50 for Stable
+            Diffusion. Fewer are faster and worse.
+        painter_side: shorter side of what is painted, in pixels.
         model: name of a depth model (see `sightline models`) or a weight file; a relative one.
         size: shorter side of the network's input in pixels; default: what the model was made for.
         fov: horizontal field of view in degrees; overrides what the picture says of its lens.
@@ -60,6 +64,8 @@ class Yardsticks:
     painter: str | None = None
     paintings: int = 32
     attempts: int = 128
+    painter_steps: int | None = None
+    painter_side: int = 512
     model: str = "default"
     size: int | None = None
     fov: float | None = None
@@ -71,8 +77,16 @@ class Yardsticks:
 
     def __post_init__(self) -> None:
         check_ranges(
-            self.size, threads=self.threads, paintings=self.paintings, attempts=self.attempts
+            self.size,
+            threads=self.threads,
+            paintings=self.paintings,
+            attempts=self.attempts,
+            painter_steps=self.painter_steps,
         )
+        if not SMALLEST <= self.painter_side <= LARGEST:
+            raise InputError(
+                f"painter-side must be from {SMALLEST} to {LARGEST}, got {self.painter_side}"
+            )
         if self.painter is not None and not self.people:
             raise InputError(
                 "painted people have to be found", remedy="leave out --no-people or --painter"

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from sightline.errors import InputError
 from sightline.metric.head.apply import to_metres
-from sightline.metric.head.clues import DepthClue, LengthClue, PlaneClue
+from sightline.metric.head.clues import DepthClue, LengthClue, PlaneClue, weighted_median
 from sightline.metric.head.fit import Prior, fit, span_of
 from sightline.types import Camera, DepthMap, Kind
 
@@ -41,6 +41,42 @@ def test_one_length_is_reproduced_whatever_it_is(length, x):
     found = fit([clue], SPAN, PRIOR)
     assert abs(found.clues[0].off) < 0.02
     assert not found.clues[0].contradicts
+
+
+@given(times=st.floats(1e-2, 1e4), x=st.floats(0.05, 0.6))
+@settings(max_examples=25, deadline=None)
+def test_everything_is_proportional_to_a_length(times, x):
+    """From 1 cm to 100 m of a desk of 1 cm: depth, error bars, what is too far, and the same lens."""
+    values = np.linspace(-0.2, 1.7, 48).reshape(6, 8)
+    relative = DepthMap(values.astype(np.float32), Kind.RELATIVE_DISPARITY)
+    camera = Camera.from_focal(10.0, 8, 6)
+    made = []
+    for length in (0.01, 0.01 * times):
+        rays = np.array([[-x, 0.1], [x, 0.2]])
+        clue = LengthClue("desk", rays, np.array([0.6, 0.9]), length, 0.1)
+        found = fit([clue], SPAN, Prior(1.3, 0.9, 0.3), variants=20)
+        made.append(to_metres(relative, found, camera))
+    one, other = made
+    assert np.array_equal(one.valid, other.valid)
+    assert other.values == pytest.approx(times * one.values, rel=0.01)
+    assert other.sigma == pytest.approx(times * one.sigma, rel=0.01)
+    assert other.camera.focal == pytest.approx(one.camera.focal, rel=0.001)
+
+
+def test_two_lengths_of_any_size_are_met_alike():
+    rays = np.array([[-0.2, 0.1], [0.2, 0.1]])
+    far = [
+        fit(
+            [
+                LengthClue("near", rays, np.array([1.4, 1.4]), 0.3 * times, 0.05),
+                LengthClue("far", rays, np.array([0.2, 0.2]), 1.9 * times, 0.05),
+            ],
+            SPAN,
+            Prior(1.3, 0.9, 0.3),
+        )
+        for times in (1.0, 1e4)
+    ]
+    assert far[1].logs - far[0].logs == pytest.approx(np.log([1e-4, 1e-4, 1.0]), abs=1e-5)
 
 
 def test_one_length_says_little_far_from_where_it_was():
@@ -172,6 +208,22 @@ def test_a_measured_depth_beside_a_person_tells_the_lens():
     assert found.scale * disparity([4.0])[0] + found.shift == pytest.approx(0.25, rel=0.01)
 
 
+def test_pixels_of_a_clue_count_as_much_as_they_weigh():
+    d, z = disparity([3.0, 3.0, 3.0, 3.0]), np.array([3.0, 3.0, 6.0, 6.0])
+    for weights, depth in (([9, 9, 1, 1], 3.0), ([1, 1, 9, 9], 6.0)):
+        clue = DepthClue("table", "point", d, z, 0.05, weights=np.array(weights, float))
+        found = fit([clue], SPAN, PRIOR)
+        assert 1 / (found.scale * d[0] + found.shift) == pytest.approx(depth, rel=0.01)
+
+
+@given(values=st.lists(st.floats(-9, 9), min_size=1, max_size=9), repeats=st.integers(1, 4))
+def test_a_weighted_median_is_that_of_repeated_values(values, repeats):
+    numbers = np.array(values)
+    weights = 1 + np.arange(len(numbers)) % repeats
+    median = np.median(np.repeat(numbers, weights))
+    assert weighted_median(numbers, weights.astype(float)) == pytest.approx(median)
+
+
 def test_same_seed_same_answer():
     one, two = (fit([person(3.0), person(5.0)], SPAN, PRIOR, seed=4) for _ in range(2))
     assert np.array_equal(one.variants, two.variants)
@@ -193,6 +245,10 @@ def test_nothing_known_gives_no_metres():
         (lambda: DepthClue("a", "point", np.ones(1), np.array([np.nan]), 0.1), "finite"),
         (lambda: DepthClue("a", "point", np.ones(0), np.ones(0), 0.1), "no pixel"),
         (lambda: DepthClue("a", "point", np.ones(1), np.ones(1), 0.0), "uncertainty"),
+        (
+            lambda: DepthClue("a", "point", np.ones(1), np.ones(1), 0.1, weights=np.ones(2)),
+            "weights",
+        ),
     ],
 )
 def test_clues_that_make_no_sense(make, message):
@@ -214,3 +270,6 @@ def test_metres_for_every_pixel():
     assert metres.sigma[5, 7] / metres.sigma[1, 0] == pytest.approx((9 / 3.2) ** 2, rel=0.25)
     with pytest.raises(InputError, match="has a unit"):
         to_metres(metres, found)
+    sky = DepthMap(np.full((6, 8), -9.0, np.float32), Kind.RELATIVE_DISPARITY)
+    with pytest.raises(InputError, match="no pixel comes out at a distance"):
+        to_metres(sky, found)

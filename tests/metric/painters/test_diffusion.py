@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -38,7 +41,33 @@ def test_numbers_must_agree(painter, picture):
 def test_without_weights_it_says_what_to_fetch_and_what_else_works(tmp_path, monkeypatch):
     pytest.importorskip("diffusers", reason="painting is tested with diffusers installed")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    with pytest.raises(InputError, match=r"hf download .*--length"):
-        load_painter("sd2-community/stable-diffusion-2-inpainting")
-    with pytest.raises(InputError, match="no inpainting folder"):
+    name = "sd2-community/stable-diffusion-2-inpainting"
+    with pytest.raises(InputError, match=f"is no folder, and .*: hf download {name}; ") as caught:
+        load_painter(name)
+    flags = ("--length", "--depth-at", "--camera-height", "--box", "--iris", "--measured")
+    assert all(flag in str(caught.value) for flag in flags)
+    with pytest.raises(InputError, match="can be loaded from this folder") as caught:
         load_painter(str(tmp_path))
+    assert "hf download" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["/nonexistent", "./painter", "~/painter", "a/b/c"])
+def test_a_path_that_is_not_there_is_no_name_on_the_hub(name):
+    with pytest.raises(InputError, match=f"^{name}: is no folder; give a folder") as caught:
+        load_painter(name)
+    assert "hf download" not in str(caught.value)
+
+
+def test_loading_says_nothing_of_its_own(tmp_path):
+    pytest.importorskip("diffusers", reason="painting is tested with diffusers installed")
+    code = f"""
+from sightline.errors import InputError
+from sightline.metric.painters.diffusion import load_painter
+try:
+    load_painter({str(tmp_path)!r})
+except InputError as error:
+    print(error)
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "can be loaded from this folder" in ran.stdout
+    assert ran.stderr == ""

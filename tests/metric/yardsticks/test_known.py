@@ -4,7 +4,13 @@ import pytest
 from sightline.errors import InputError
 from sightline.metric.head.fit import Prior, fit, span_of
 from sightline.metric.yardsticks.floor import find_floor, height_clue
-from sightline.metric.yardsticks.known import depth_clue, length_clue, object_clue, sparse_clues
+from sightline.metric.yardsticks.known import (
+    depth_clue,
+    length_clue,
+    object_clue,
+    point_clues,
+    sparse_clues,
+)
 from sightline.metric.yardsticks.words import Length
 from sightline.types import Camera, DepthMap, Kind
 
@@ -73,6 +79,28 @@ def test_measured_depth_gives_the_line(room):
     nothing = DepthMap(depth.astype(np.float32), Kind.METRIC_DEPTH, np.zeros(depth.shape, bool))
     with pytest.raises(InputError, match="share no known pixel"):
         sparse_clues(relative, nothing)
+
+
+@pytest.mark.parametrize("count", [16, 200])
+def test_each_point_of_a_table_has_its_own_error(room, count):
+    relative, depth = room
+    rng = np.random.default_rng(1)
+    places = np.column_stack([rng.integers(5, 155, count), rng.integers(70, 115, count)])
+    wrong = np.arange(count) % 2 == 0
+    points = [
+        ((float(x), float(y)), Length(depth[y, x] * (1.8 if bad else 1.0), 0.5 if bad else 0.005))
+        for (x, y), bad in zip(places, wrong, strict=True)
+    ]
+    found = fit(point_clues(relative, points), span_of(relative.values), PRIOR)
+    off = np.abs(said(found, relative)[70:115] / depth[70:115] - 1)
+    assert np.median(off) < 0.05
+
+
+def test_measured_depth_beyond_what_can_be_used(room):
+    relative, depth = room
+    far = DepthMap(np.full(depth.shape, 1e9, np.float32), Kind.METRIC_DEPTH)
+    with pytest.raises(InputError, match="at most 100 km"):
+        sparse_clues(relative, far)
 
 
 def test_a_door_in_a_box(room):

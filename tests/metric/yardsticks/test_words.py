@@ -12,6 +12,13 @@ def test_units(text, metres):
     assert parse_length(text).metres == pytest.approx(metres)
 
 
+def test_what_photographs_may_show_is_a_length():
+    assert parse_length("100km").metres == 1e5
+    assert parse_length("0.1mm").metres == pytest.approx(1e-4)
+    with pytest.raises(InputError, match=r"between 0.1 mm and 100 km, got 1e\+08 m"):
+        parse_length("1e8m")
+
+
 def test_uncertainties():
     assert parse_length("2m±4cm").share == pytest.approx(0.02)
     assert parse_length("2m+-5%").share == pytest.approx(0.05)
@@ -19,7 +26,21 @@ def test_uncertainties():
 
 
 @pytest.mark.parametrize(
-    "text", ["", "m", "0m", "-1m", "1 parsec", "nan", "1m±2m", "1m±0%", "1e999m"]
+    "text",
+    [
+        "",
+        "m",
+        "0m",
+        "-1m",
+        "1 parsec",
+        "nan",
+        "1m±2m",
+        "1m±0%",
+        "1e999m",
+        "101km",
+        "1e8m",
+        "0.05mm",
+    ],
 )
 def test_what_is_no_length(text):
     with pytest.raises(InputError):

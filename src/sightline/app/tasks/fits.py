@@ -12,7 +12,7 @@ from sightline.metric.estimate import Metres
 from sightline.metric.head.fit import MetricFit
 
 _NAME = "fit.npz"
-_NUMBERS = ("scale", "shift", "scale_sigma", "shift_sigma", "widened")
+_NUMBERS = ("scale", "shift", "scale_sigma", "shift_sigma", "widened", "focal_sigma")
 _ARRAYS = ("span", "logs", "variants")
 
 

@@ -44,7 +44,7 @@ def run(order: Order, tools: Tools, report: Reporter) -> tuple[Sequence[str], di
             "to": list(end),
             **facts(found),
             "yardsticks": by,
-            "warnings": warnings,
+            "warnings": list(dict.fromkeys([*warnings, *found.notes])),
         }
     )
     return PLAIN, {}

@@ -170,7 +170,7 @@ def _shown(number: int, person: Person, metres: Metres) -> dict[str, Any]:
     except InputError as error:
         return {**facts, "text": str(error)}
     # The distance is proportional to the focal length, which is known only so well.
-    share = math.hypot(body.distance_sigma, metres.focal_error)
+    share = math.hypot(body.distance_sigma, metres.fit.focal_sigma)
     height = Value(body.height, body.height_sigma)
     distance = Value(body.distance, body.distance * share)
     return {

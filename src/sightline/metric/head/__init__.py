@@ -5,4 +5,5 @@
 * `problem`: the equations of the robust fit.
 * `fit`: one robust fit of everything that is known, with error bars.
 * `apply`: from the fit to a map in metres with its sigma.
+* `record`: the fit as numbers beside that map.
 """

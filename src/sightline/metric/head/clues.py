@@ -17,7 +17,9 @@ from sightline.errors import InputError
 
 Doubles = NDArray[np.float64]
 
-#: Least inverse depth that a line is read at, in [1/m]: a kilometre off.
+#: Least inverse depth that a line is read at, as a share of that of the picture's near things: what is
+#: a thousand times as far away is the sky. A share and no number of metres: twice the length given
+#: makes everything twice as far, whatever the length.
 LEAST = 1e-3
 #: Points that stand for all pixels of a thing: enough for a median, few enough to be asked often.
 KNOTS = 15
@@ -33,16 +35,24 @@ class Lines:
     Attributes:
         scale: (B,) s.
         shift: (B,) t in [1/m].
+        near: (B,) inverse depth of near things in [1/m]; nothing is read below `LEAST` times it.
         focal: (B,) the true focal length over the one that the clues were made with.
     """
 
     scale: Doubles
     shift: Doubles
+    near: Doubles
     focal: Doubles
 
     def inverse(self, disparity: Doubles) -> Doubles:
-        """(N,) relative disparity → (B, N) inverse depth in [1/m], at least `LEAST`."""
-        return np.maximum(self.scale[:, None] * disparity + self.shift[:, None], LEAST)
+        """(N,) relative disparity → (B, N) inverse depth in [1/m], at least `LEAST` times `near`."""
+        line = self.scale[:, None] * disparity + self.shift[:, None]
+        return np.maximum(line, LEAST * self.near[:, None])
+
+    def is_too_far(self, disparity: Doubles) -> bool:
+        """Whether the first line puts the middle of (N,) disparities where nothing is known."""
+        line = self.scale[0] * float(np.median(disparity)) + self.shift[0]
+        return bool(line <= LEAST * self.near[0])
 
 
 class Clue(Protocol):
@@ -88,6 +98,7 @@ class DepthClue:
         relief: standard deviation of ln(far / near) within the thing, where its far and near parts
             are known to differ: an outstretched arm says something about the line, if little. None to
             use its middle alone.
+        weights: (N,) how much each pixel counts in the middle; None for all alike.
     """
 
     name: str
@@ -97,6 +108,7 @@ class DepthClue:
     sigma: float
     focal_power: float = 0.0
     relief: float | None = None
+    weights: Doubles | None = None
 
     def __post_init__(self) -> None:
         _check(self.name, self.sigma)
@@ -112,6 +124,10 @@ class DepthClue:
             raise InputError(f"{self.name}: depths must be positive")
         if self.relief is not None:
             _check(self.name, self.relief)
+        if self.weights is not None and self.weights.shape != self.depth.shape:
+            raise InputError(
+                f"{self.name}: {self.weights.shape} weights for {self.depth.shape} depths"
+            )
 
     @property
     def sigmas(self) -> Doubles:
@@ -121,7 +137,10 @@ class DepthClue:
     def compare(self, lines: Lines) -> Doubles:
         """Median over the pixels of ln(depth by the line / known depth); that of far less near."""
         off = -np.log(lines.inverse(self.disparity)) - np.log(self.depth)
-        middle = np.median(off, axis=1) - self.focal_power * np.log(lines.focal)
+        middle = np.median(off, axis=1)
+        if self.weights is not None:
+            middle = weighted_median(off, self.weights)
+        middle = middle - self.focal_power * np.log(lines.focal)
         if self.relief is None:
             return np.asarray(middle[:, None])
         low, high = np.quantile(self.depth, [1 / 3, 2 / 3])
@@ -131,13 +150,38 @@ class DepthClue:
 
 def condense(disparity: NDArray[Any], depth: NDArray[Any]) -> tuple[Doubles, Doubles]:
     """Let `KNOTS` points stand for the pixels of a thing: medians of parts, from far to near."""
+    return condense_weighted(disparity, depth, np.ones(len(depth)))[:2]
+
+
+def condense_weighted(
+    disparity: NDArray[Any], depth: NDArray[Any], weights: Doubles
+) -> tuple[Doubles, Doubles, Doubles]:
+    """Let `KNOTS` points stand for pixels that count more or less, and say how much they count.
+
+    Args:
+        disparity: (N,) relative disparity.
+        depth: (N,) in [m].
+        weights: (N,) of the pixels.
+    """
     disparity, depth = disparity.astype(np.float64), depth.astype(np.float64)
     if len(disparity) <= KNOTS:
-        return disparity, depth
+        return disparity, depth, weights
     parts = np.array_split(np.argsort(disparity, kind="stable"), KNOTS)
-    knots = [(np.median(disparity[part]), np.median(depth[part])) for part in parts]
-    d, z = np.array(knots).T
-    return d, z
+    d, z = (
+        np.array([weighted_median(values[part], weights[part]) for part in parts])
+        for values in (disparity, depth)
+    )
+    return d, z, np.array([weights[part].sum() for part in parts])
+
+
+def weighted_median(values: Doubles, weights: Doubles) -> Doubles:
+    """(..., N) values and (N,) weights → (...) medians: half of the weight is on either side."""
+    order = np.argsort(values, axis=-1)
+    ranked = np.take_along_axis(values, order, axis=-1)
+    below = np.cumsum(weights[order], axis=-1) / weights.sum()
+    places = [(below < half).sum(axis=-1, keepdims=True) for half in (0.5 - 1e-9, 0.5 + 1e-9)]
+    ends = [np.take_along_axis(ranked, np.minimum(place, len(weights) - 1), -1) for place in places]
+    return np.asarray((ends[0] + ends[1])[..., 0] / 2)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -224,4 +268,5 @@ class PlaneClue:
                 lines.scale * c + lines.shift,
             ]
         )
-        return -np.log(np.maximum(np.linalg.norm(normal, axis=0), 1e-9) * self.distance)[:, None]
+        inverse = np.maximum(np.linalg.norm(normal, axis=0), LEAST * lines.near)
+        return -np.log(inverse * self.distance)[:, None]

@@ -28,8 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import InputError
-from sightline.metric.head.clues import LEAST, Clue, Doubles
-from sightline.metric.head.problem import LEAST_CONTRAST, PEOPLE, Prior, Problem, line_of
+from sightline.metric.head.clues import LEAST, Clue, DepthClue, Doubles, LengthClue
+from sightline.metric.head.problem import LEAST_CONTRAST, PEOPLE, Prior, Problem, lines_of
 
 __all__ = ["LEAST_CONTRAST", "ClueReport", "MetricFit", "Prior", "fit", "span_of"]
 
@@ -55,6 +55,10 @@ class ClueReport:
         sigma: the clue's own uncertainty, as a share.
         weight: how far it was believed, 0 to 1.
         factor: by which the clue alone would change all distances.
+        focal_power: by which power of the focal length distances by it go: 1 where it is a size
+            across the picture, 0 where it is a depth.
+        alone: whether there is no other clue that it could contradict.
+        too_far: whether it is about something that the fit puts where nothing is known of depth.
     """
 
     name: str
@@ -63,11 +67,14 @@ class ClueReport:
     sigma: float
     weight: float
     factor: float
+    focal_power: float = 0.0
+    alone: bool = False
+    too_far: bool = False
 
     @property
     def contradicts(self) -> bool:
         """Whether it is out of tune with the rest."""
-        return abs(self.off) > CONTRADICTS * self.sigma
+        return not self.alone and abs(self.off) > CONTRADICTS * self.sigma
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,6 +90,7 @@ class MetricFit:
         logs: (3,) x, y and φ.
         variants: (B, 3) the same for varied problems, whose spread is the uncertainty.
         widened: factor on that spread, at least 1, for clues that disagree.
+        focal_sigma: relative standard deviation of the focal length that fits best.
         clues: what became of each clue.
     """
 
@@ -94,6 +102,7 @@ class MetricFit:
     logs: Doubles
     variants: Doubles
     widened: float
+    focal_sigma: float
     clues: tuple[ClueReport, ...]
 
     @property
@@ -101,15 +110,19 @@ class MetricFit:
         """The focal length that fits best over the one that was given."""
         return float(np.exp(self.logs[2]))
 
+    @property
+    def least(self) -> float:
+        """Inverse depth in [1/m] from which on down nothing is known: `LEAST` of the near things'."""
+        return float(LEAST * np.exp(self.logs[1]))
+
     def varied(self, disparity: Doubles) -> tuple[Doubles, Doubles]:
         """Return what the variants say, for (N,) relative disparities.
 
         Returns:
             (B, N) changes of ln(depth), and (B,) focal lengths over the best one.
         """
-        scale, shift = line_of(self.variants, self.span)
-        inverse = np.maximum(scale[:, None] * disparity + shift[:, None], LEAST)
-        best = np.maximum(self.scale * disparity + self.shift, LEAST)
+        inverse = lines_of(self.variants, self.span).inverse(disparity)
+        best = np.maximum(self.scale * disparity + self.shift, self.least)
         focal = self.variants[:, 2] - self.logs[2]
         return self.widened * np.log(best / inverse), np.exp(self.widened * focal)
 
@@ -155,26 +168,28 @@ def fit(
         raise InputError("nothing of known size was given or found, so there are no metres")
     problem = Problem(clues, span, prior, robust)
     count = len(problem.owner)
-    start = problem.start()
     zero = np.zeros((1, count))
-    best = problem.solve(start[None], zero, np.zeros((1, 2)), np.ones((1, len(clues))))[0]
+    best = problem.solve(problem.start[None], zero, np.zeros((1, 2)), np.ones((1, len(clues))))[0]
     moved, priors, drawn = _variants(problem, variants, np.random.default_rng(seed))
     answers = problem.solve(np.tile(best, (variants, 1)), moved, priors, drawn)
     off = problem.residuals(best[None], zero)[0]
     _refuse_impossible(problem, off)
+    reports = _reports(problem, best, off)
+    _refuse_too_far(reports)
     widened = _birge(problem, off)
-    scale, shift = line_of(best[None], span)
-    spread = np.std(line_of(answers, span), axis=1, ddof=1) * widened
+    line, varied = lines_of(best[None], span), lines_of(answers, span)
     return MetricFit(
-        float(scale[0]),
-        float(shift[0]),
-        float(spread[0]),
-        float(spread[1]),
+        float(line.scale[0]),
+        float(line.shift[0]),
+        float(widened * varied.scale.std(ddof=1)),
+        float(widened * varied.shift.std(ddof=1)),
         span,
         best,
         answers,
         widened,
-        _reports(problem, off),
+        # Clues that disagree leave the lens as unsure as it was before, not more.
+        min(float(widened * answers[:, 2].std(ddof=1)), prior.focal_sigma),
+        reports,
     )
 
 
@@ -223,8 +238,19 @@ def _refuse_impossible(problem: Problem, off: Doubles) -> None:
         )
 
 
-def _reports(problem: Problem, off: Doubles) -> tuple[ClueReport, ...]:
+def _refuse_too_far(reports: Sequence[ClueReport]) -> None:
+    """Refuse to measure by nothing but the sky: a thousand times as far as the rest says no size."""
+    if all(report.too_far for report in reports):
+        raise InputError(
+            f"{reports[0].name}: relative depth says no more of it than that it is far away",
+            remedy="give something nearer",
+        )
+
+
+def _reports(problem: Problem, best: Doubles, off: Doubles) -> tuple[ClueReport, ...]:
     weights = problem.weights(off[None])[0]
+    powers = problem.focal_powers(best)
+    lines = lines_of(best[None], problem.span)
     return tuple(
         ClueReport(
             clue.name,
@@ -233,6 +259,11 @@ def _reports(problem: Problem, off: Doubles) -> tuple[ClueReport, ...]:
             float(clue.sigmas[0]),
             float(weight),
             float(np.exp(-off[first])),
+            float(power),
+            len(problem.clues) == 1,
+            isinstance(clue, DepthClue | LengthClue) and lines.is_too_far(clue.disparity),
         )
-        for clue, first, weight in zip(problem.clues, problem.first, weights, strict=True)
+        for clue, first, weight, power in zip(
+            problem.clues, problem.first, weights, powers, strict=True
+        )
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,8 @@ FOUND = (*PEOPLE, "iris")
 FEW = 3
 #: Least ln(ρ_near / ρ_far): near things are nearer than far ones, whatever two noisy depths say.
 LEAST_CONTRAST = 0.1
-#: Spread of ln(middle distance) before anything is known: only to keep the equations solvable.
+#: Spread of ln(middle distance) around what the median clue asks for: only to keep the equations
+#: solvable where clues are let go of. Around no number of metres, or long lengths would come out short.
 _ANY_SIZE = 4.0
 _STEP = 1e-4
 _ITERATIONS = 30
@@ -77,15 +79,17 @@ class Problem:
         self.held = given & (int(given.sum()) < FEW)
         by_size: dict[int, list[int]] = {}
         for index, clue in enumerate(clues):
-            if isinstance(clue, DepthClue) and clue.relief is None:
+            if isinstance(clue, DepthClue) and clue.relief is None and clue.weights is None:
                 by_size.setdefault(len(clue.depth), []).append(index)
         self.groups = [_alike(clues, places) for places in by_size.values()]
         together = {index for places in by_size.values() for index in places}
         self.single = [index for index in range(len(clues)) if index not in together]
+        #: (3,) x, y and φ to begin with.
+        self.start = self._start()
 
     def residuals(self, logs: Doubles, moved: Doubles) -> Doubles:
         """(B, 3) → (B, R) logarithms of ratios, with known sizes moved by (B, R)."""
-        lines = Lines(*line_of(logs, self.span), np.exp(logs[:, 2]))
+        lines = lines_of(logs, self.span)
         off = np.empty((len(logs), len(self.owner)))
         for group in self.groups:
             inverse = lines.inverse(group.disparity.ravel()).reshape(-1, *group.disparity.shape)
@@ -96,7 +100,13 @@ class Problem:
             off[:, begin : begin + len(clue.sigmas)] = clue.compare(lines)
         return off - moved
 
-    def start(self) -> Doubles:
+    def focal_powers(self, logs: Doubles) -> Doubles:
+        """(3,) → (number of clues,) by which power of the focal length distances by each clue go."""
+        longer = logs + np.array([0.0, 0.0, _STEP])
+        off = self.residuals(np.stack([logs, longer]), np.zeros((2, len(self.owner))))
+        return np.asarray((off[0] - off[1])[self.first] / _STEP)
+
+    def _start(self) -> Doubles:
         """Begin with the usual contrast, at the size that the median clue asks for."""
         logs = np.array([-self.prior.contrast / 2, self.prior.contrast / 2, 0.0])
         for _ in range(3):
@@ -124,6 +134,7 @@ class Problem:
         logs = logs.copy()
         contrast, spread = self.prior.contrast + priors[:, 0], self.prior.contrast_sigma
         focal = max(self.prior.focal_sigma, 1e-4)
+        middle = np.array([0.5, 0.5, 0.0])
         for _ in range(_ITERATIONS):
             off = self.residuals(logs, moved)
             slope = np.empty((*off.shape, 3))
@@ -136,7 +147,7 @@ class Problem:
             right = -np.einsum("bri,br,br->bi", slope, weight, off)
             _add_prior(left, right, np.array([-1.0, 1.0, 0.0]), logs, contrast, spread)
             _add_prior(left, right, np.array([0.0, 0.0, 1.0]), logs, priors[:, 1], focal)
-            _add_prior(left, right, np.array([0.5, 0.5, 0.0]), logs, np.zeros(1), _ANY_SIZE)
+            _add_prior(left, right, middle, logs, middle @ self.start, _ANY_SIZE)
             change = np.linalg.solve(left, right[..., None])[..., 0]
             change = np.clip(change, -1.0, 1.0)
             logs += change
@@ -158,16 +169,16 @@ def _alike(clues: Sequence[Clue], places: list[int]) -> _Alike:
     )
 
 
-def line_of(logs: Doubles, span: Doubles) -> tuple[Doubles, Doubles]:
-    """(B, 3) → (B,) s and (B,) t."""
+def lines_of(logs: Doubles, span: Doubles) -> Lines:
+    """(B, 3) → as many lines and lenses."""
     far, near = np.exp(logs[:, 0]), np.exp(logs[:, 1])
     scale = (near - far) / (span[1] - span[0])
-    return scale, far - scale * span[0]
+    return Lines(scale, far - scale * span[0], near, np.exp(logs[:, 2]))
 
 
 def _add_prior(
-    left: Doubles, right: Doubles, way: Doubles, logs: Doubles, mean: Doubles, sigma: float
+    left: Doubles, right: Doubles, way: Doubles, logs: Doubles, mean: Any, sigma: float
 ) -> None:
-    """Add (way · logs - mean)² / sigma² to the normal equations."""
+    """Add (way · logs - mean)² / sigma² to the normal equations, with one mean or (B,) of them."""
     left += way[:, None] * way[None, :] / sigma**2
     right -= way * ((logs @ way - mean) / sigma**2)[:, None]

@@ -7,6 +7,7 @@ what to fetch. torch and diffusers come with `sightline[paint]`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,19 @@ SDXL = "diffusers/stable-diffusion-xl-1.0-inpainting-0.1"
 #: Weight of the prompt (classifier-free guidance), as in the authors' code.
 GUIDANCE = 20.0
 
+#: Paintings at once: the paper's on a graphics card; to a processor it is no help, and costs memory.
+BATCH, BATCH_ON_PROCESSOR = 8, 1
+
+#: What to do where there is no painter.
+FOLDER = "give a folder with the model_index.json of an inpainting pipeline, or its name on the hub"
+OTHERWISE = (
+    "or measure without painting, by people in the picture or by --length, --depth-at, "
+    "--camera-height, --box, --iris or --measured"
+)
+
+#: What a name on the hub looks like: `owner/model`, or `model` alone.
+_HUB_ID = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?")
+
 
 class DiffusionPainter:
     """An inpainting pipeline.
@@ -37,6 +51,7 @@ class DiffusionPainter:
         guidance: weight of the prompt.
         steps: of denoising; None for the pipeline's own.
         short_side: of what the painter sees, in [px].
+        batch: how many paintings are best asked for at once.
     """
 
     def __init__(
@@ -47,8 +62,10 @@ class DiffusionPainter:
         guidance: float = GUIDANCE,
         steps: int | None = None,
         short_side: int = SHORT_SIDE,
+        batch: int = BATCH,
     ) -> None:
         self.source = source
+        self.batch = batch
         self._pipeline = pipeline
         self._guidance = guidance
         self._steps = steps
@@ -117,10 +134,12 @@ def load_painter(
         steps: of denoising; None for the pipeline's own.
         short_side: of what the painter sees, in [px].
     """
+    if not (Path(name).is_dir() or _HUB_ID.fullmatch(name)):
+        raise InputError("is no folder", path=name, remedy=f"{FOLDER}; {OTHERWISE}")
     try:
-        with quiet_libraries():
-            import torch
-            from diffusers import AutoPipelineForInpainting
+        import diffusers
+        import torch
+        import transformers  # noqa: F401 - only what is imported can be quietened
     except ImportError as error:
         raise InputError(
             "painting people needs diffusers and torch", remedy="pip install 'sightline[paint]'"
@@ -131,19 +150,35 @@ def load_painter(
     dtype = torch.float16 if place.type == "cuda" else torch.float32
     try:
         with quiet_libraries():
-            pipeline = AutoPipelineForInpainting.from_pretrained(
+            pipeline = diffusers.AutoPipelineForInpainting.from_pretrained(
                 name, torch_dtype=dtype, local_files_only=True, safety_checker=None
             )
     except (OSError, ValueError, KeyError) as error:
-        what = "folder" if Path(name).is_dir() else "model in the hub's cache"
-        raise InputError(
-            f"{name}: no inpainting {what} that can be loaded ({_first_line(error)})",
-            remedy=f"fetch it with: hf download {name if '/' in name else DEFAULT}; "
-            "or use another yardstick: people in the picture, --length, --depth-at, --camera-height",
-        ) from error
+        raise _not_loaded(name, error) from error
     pipeline.set_progress_bar_config(disable=True)
     return DiffusionPainter(
-        pipeline.to(place), name, guidance=guidance, steps=steps, short_side=short_side
+        pipeline.to(place),
+        name,
+        guidance=guidance,
+        steps=steps,
+        short_side=short_side,
+        batch=BATCH_ON_PROCESSOR if place.type == "cpu" else BATCH,
+    )
+
+
+def _not_loaded(name: str, error: Exception) -> InputError:
+    """Say why nothing could be loaded by this name, how it can be had, and what works without it."""
+    why = f"({_first_line(error)})"
+    if Path(name).is_dir():
+        return InputError(
+            f"no inpainting model can be loaded from this folder {why}",
+            path=name,
+            remedy=f"{FOLDER}; {OTHERWISE}",
+        )
+    return InputError(
+        f"is no folder, and no inpainting model of that name is in the hub's cache {why}",
+        path=name,
+        remedy=f"fetch it with: hf download {name if '/' in name else DEFAULT}; {OTHERWISE}",
     )
 
 

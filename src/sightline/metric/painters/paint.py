@@ -102,7 +102,7 @@ def paint_people(
     before = len(finder.find(pixels, camera))
     accepted = made = 0
     while accepted < config.wanted and made < config.attempts:
-        count = min(config.batch, config.attempts - made)
+        count = min(config.batch, config.attempts - made, config.wanted - accepted)
         numbers = range(made, made + count)
         drawn = [
             draw_strip(height, width, config.strips, np.random.default_rng([config.seed, k]))
@@ -115,8 +115,6 @@ def paint_people(
             raise InputError(f"{painter.source} painted {len(painted)} pictures, asked for {count}")
         made += count
         for image, strip, prompt, seed in zip(painted, strips, prompts, seeds, strict=True):
-            if accepted == config.wanted:
-                return
             attempt = _judge(image, strip, prompt, seed, before, camera, original, finder, infer)
             accepted += attempt.painting is not None
             yield attempt

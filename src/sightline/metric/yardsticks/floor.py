@@ -2,18 +2,21 @@
 
 A plane is straight in inverse depth over the picture, so it is straight in relative disparity too,
 whatever scale and shift are: d = a·x + b·y + c over ray coordinates. Floors have b > 0 (lower in the
-picture is nearer) and little slope sideways.
+picture is nearer, so the plane is under the camera and not over it), little slope sideways, and do not
+face the camera: its normal is (a, b, c + t/s), by the line ρ = s·d + t of inverse depth.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from sightline.errors import InputError
 from sightline.metric.head.clues import READING, Doubles, PlaneClue
+from sightline.metric.prior import CONTRAST
 from sightline.metric.yardsticks.known import rays_at
 from sightline.metric.yardsticks.words import Length
 from sightline.types import BoolArray, Camera, DepthMap
@@ -24,8 +27,13 @@ LEAST_SHARE = 0.15
 CLOSE = 0.02
 #: The plane may lean sideways by so much of its slope: a camera held askew.
 MOST_ROLL = 0.6
+#: Largest angle by which a camera looks down on a floor, and up from it, in [degrees]. Who looks down
+#: on a table does so by 30 to 50°. A plane that would be seen from more than 60° over it faces the
+#: camera, and so do walls, doors and chests: which of them it is, the picture does not say. Who looks
+#: up by more than 40° has no floor in the picture.
+MOST_DOWN, MOST_UP = 60.0, 40.0
 _TRIES = 300
-_MOST_PIXELS = 4000
+_FEWEST_PIXELS, _MOST_PIXELS = 50, 4000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,39 +53,78 @@ class Floor:
     spread: float
 
 
-def find_floor(relative: DepthMap, camera: Camera, seed: int = 0) -> Floor:
-    """Find the floor in the lower half of a picture, by random samples of three and a refit."""
-    rows, columns = np.nonzero(relative.valid)
-    lower = rows >= relative.height // 2
-    rows, columns = rows[lower], columns[lower]
-    if len(rows) < 50:
-        raise InputError("too little is known in the lower half of the picture to find a floor")
+def find_floor(
+    relative: DepthMap, camera: Camera, seed: int = 0, shift: float | None = None
+) -> Floor:
+    """Find the floor in the lower half of a picture, by random samples of three and a refit.
+
+    Args:
+        relative: disparity, straight over planes.
+        camera: of it.
+        seed: of the samples.
+        shift: t/s of the line from disparity to inverse depth, 0 for inverse depth itself; None for
+            what is usual of pictures.
+
+    Raises:
+        InputError: no plane of the lower half may be a floor and is large enough.
+    """
     rng = np.random.default_rng(seed)
-    keep = rng.permutation(len(rows))[:_MOST_PIXELS]
-    rows, columns = rows[keep], columns[keep]
-    rays = np.column_stack([rays_at(camera, np.column_stack([columns, rows])), np.ones(len(rows))])
-    values = relative.values[rows, columns].astype(np.float64)
-    low, high = np.quantile(relative.values[relative.valid], [0.05, 0.95])
-    close = CLOSE * float(high - low)
-    plane, count = _largest(rays, values, close, rng)
-    share = count / len(rows)
-    if share < LEAST_SHARE:
+    rays, values = _sampled(relative, camera, rng)
+    far, near = np.quantile(relative.values[relative.valid], [0.05, 0.95])
+    if not near > far:
+        raise InputError("no floor was found: relative depth is flat")
+    close = CLOSE * float(near - far)
+    if shift is None:
+        shift = float((near - far) / math.expm1(CONTRAST[0]) - far)
+    floors = (one for one in _planes(rays, values, close, rng) if _may_be_floor(one[0], shift))
+    plane, on = next(floors, (None, None))
+    if plane is None or on is None:
         raise InputError(
-            f"no floor was found: the largest plane covers {share:.0%} of the lower half",
+            "no floor was found: no plane that lies under the camera and does not face it covers "
+            f"{LEAST_SHARE:.0%} of the lower half",
             remedy="use another yardstick, such as --length",
         )
-    on = np.abs(rays @ plane - values) < close
-    for _ in range(3):
-        plane = np.asarray(np.linalg.lstsq(rays[on], values[on], rcond=None)[0], np.float64)
-        on = np.abs(rays @ plane - values) < close
+    share = float(on.mean())
     spread = float((rays[on] @ plane - values[on]).std() / max(np.linalg.norm(plane), 1e-12))
     return Floor(plane, _inside(relative, camera, plane, close), share, spread)
 
 
-def _largest(
+def _sampled(
+    relative: DepthMap, camera: Camera, rng: np.random.Generator
+) -> tuple[Doubles, Doubles]:
+    """Return (N, 3) rays and (N,) values of some pixels in the lower half of a picture."""
+    rows, columns = np.nonzero(relative.valid)
+    lower = np.flatnonzero(rows >= relative.height // 2)
+    if len(lower) < _FEWEST_PIXELS:
+        raise InputError("no floor was found: too little is known of the lower half of the picture")
+    keep = rng.permutation(lower)[:_MOST_PIXELS]
+    rows, columns = rows[keep], columns[keep]
+    rays = np.column_stack([rays_at(camera, np.column_stack([columns, rows])), np.ones(len(rows))])
+    return rays, relative.values[rows, columns].astype(np.float64)
+
+
+def _planes(
     rays: Doubles, values: Doubles, close: float, rng: np.random.Generator
-) -> tuple[Doubles, int]:
-    """Return the plane through three pixels that most others lie on, of those that may be floors."""
+) -> Iterator[tuple[Doubles, BoolArray]]:
+    """Yield planes and the pixels on them, the largest first, as long as they are large enough.
+
+    What lies on one plane is not looked at again: a part of a wall or of a chest has the slope of a
+    floor more often than the whole.
+    """
+    left = np.ones(len(values), bool)
+    while left.mean() >= LEAST_SHARE:
+        plane = _largest(rays[left], values[left], close, rng)
+        for _ in range(3):
+            on = left & (np.abs(rays @ plane - values) < close)
+            if on.mean() < LEAST_SHARE:
+                return
+            plane = np.asarray(np.linalg.lstsq(rays[on], values[on], rcond=None)[0], np.float64)
+        yield plane, on
+        left &= ~on
+
+
+def _largest(rays: Doubles, values: Doubles, close: float, rng: np.random.Generator) -> Doubles:
+    """Return the plane through three pixels that most others lie on."""
     best: Doubles = np.zeros(3)
     most = 0
     for _ in range(_TRIES):
@@ -86,12 +133,19 @@ def _largest(
             plane = np.asarray(np.linalg.solve(rays[three], values[three]), np.float64)
         except np.linalg.LinAlgError:
             continue
-        if plane[1] <= 0 or abs(plane[0]) > MOST_ROLL * plane[1]:
-            continue
         count = int((np.abs(rays @ plane - values) < close).sum())
         if count > most:
             best, most = plane, count
-    return best, most
+    return best
+
+
+def _may_be_floor(plane: Doubles, shift: float) -> bool:
+    """Whether a plane lies under the camera and is seen from an angle that floors are seen from."""
+    a, b, c = plane
+    if b <= 0 or abs(a) > MOST_ROLL * b:
+        return False
+    down = math.degrees(math.atan2(c + shift, math.hypot(a, b)))
+    return -MOST_UP <= down <= MOST_DOWN
 
 
 def _inside(relative: DepthMap, camera: Camera, plane: Doubles, close: float) -> BoolArray:

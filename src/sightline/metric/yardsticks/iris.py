@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sightline.metric.head.clues import READING, DepthClue
 from sightline.metric.people.iris import DIAMETER, SPREAD, Iris
-from sightline.metric.yardsticks.known import around
+from sightline.metric.yardsticks.reading import around
 from sightline.types import Camera, DepthMap
 
 

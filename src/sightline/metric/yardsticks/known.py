@@ -9,14 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import InputError
-from sightline.metric.head.clues import READING, DepthClue, Doubles, LengthClue, condense
-from sightline.metric.yardsticks.words import Length
+from sightline.metric.head.clues import (
+    READING,
+    DepthClue,
+    Doubles,
+    LengthClue,
+    condense,
+    condense_weighted,
+)
+from sightline.metric.yardsticks.reading import look, read
+from sightline.metric.yardsticks.words import LONGEST, Length
 from sightline.types import Camera, DepthMap
 
 #: Standard deviation of where somebody points, in [px].
 POINTING = 1.5
-#: Half the side of the window that a pixel's disparity is the median of, in [px].
-WINDOW = 2
 #: So many known depths are a clue each; more are taken together by distance.
 FEW = 12
 
@@ -24,16 +30,17 @@ FEW = 12
 def length_clue(
     relative: DepthMap, camera: Camera, ends: tuple[float, ...], length: Length
 ) -> LengthClue:
-    """Return the clue of a known length between two pixels (x, y, x, y)."""
+    """Return the clue of a known length between two pixels (x, y, x, y), of edges the nearer side."""
     x0, y0, x1, y1 = ends
-    name = f"length {x0:g},{y0:g} to {x1:g},{y1:g} = {length.metres:g} m"
+    name = length_name(ends, length)
     apart = math.hypot(x1 - x0, y1 - y0)
     if apart < 2 * POINTING:
         raise InputError(
             f"{name}: its ends are {apart:.1f} pixels apart", remedy="give a longer one"
         )
     rays = rays_at(camera, np.array([[x0, y0], [x1, y1]]))
-    values = np.array([read(relative, x0, y0, name), read(relative, x1, y1, name)])
+    looked = [look(relative, x, y, name) for x, y in ((x0, y0), (x1, y1))]
+    values = np.array([np.median(relative.values[end.pixels]) for end in looked])
     sigma = math.hypot(length.share, 1.41 * POINTING / apart, READING)
     return LengthClue(name, rays, values, length.metres, sigma)
 
@@ -41,7 +48,7 @@ def length_clue(
 def depth_clue(relative: DepthMap, place: tuple[float, ...], depth: Length) -> DepthClue:
     """Return the clue of a known depth, along the optical axis, at the pixel (x, y)."""
     x, y = place
-    name = f"depth at {x:g},{y:g} = {depth.metres:g} m"
+    name = depth_name(place, depth)
     value = read(relative, x, y, name)
     sigma = math.hypot(depth.share, READING)
     return DepthClue(name, "point", np.array([value]), np.array([depth.metres]), sigma)
@@ -68,7 +75,9 @@ def sparse_clues(relative: DepthMap, measured: DepthMap, share: float = 0.02) ->
     if not both.any():
         raise InputError("measured depth and picture share no known pixel")
     depth = metres.values[both].astype(np.float64)
-    return _by_distance(relative.values[both].astype(np.float64), depth, share)
+    if depth.max() > LONGEST:
+        raise InputError(f"measured depth must be at most 100 km, got {depth.max():g} m")
+    return _by_distance(relative.values[both].astype(np.float64), depth, np.full(len(depth), share))
 
 
 def point_clues(
@@ -79,22 +88,32 @@ def point_clues(
         return [depth_clue(relative, *one) for one in points]
     values = [read(relative, x, y, f"depth at {x:g},{y:g}") for (x, y), _ in points]
     depth = np.array([length.metres for _, length in points])
-    share = float(np.median([length.share for _, length in points]))
-    return _by_distance(np.array(values), depth, share)
+    return _by_distance(np.array(values), depth, np.array([one.share for _, one in points]))
 
 
-def _by_distance(values: Doubles, depth: Doubles, share: float) -> list[DepthClue]:
+def _by_distance(values: Doubles, depth: Doubles, share: Doubles) -> list[DepthClue]:
+    """Return a clue for each range of distances; in each, points that are surer count more.
+
+    Args:
+        values: (N,) relative disparity.
+        depth: (N,) known depth in [m].
+        share: (N,) relative error of each depth.
+    """
+    weights = 1 / (share**2 + READING**2)
     order = np.argsort(depth, kind="stable")
     groups = np.array_split(order, min(8, max(1, len(order) // 8)))
-    return [
-        DepthClue(
-            f"measured depth {depth[group].min():.2f} to {depth[group].max():.2f} m",
-            "point",
-            *condense(values[group], depth[group]),
-            math.hypot(share, READING),
+    clues = []
+    for number, group in enumerate(groups, 1):
+        name = (
+            f"measured depth {number} of {len(groups)}, "
+            f"{depth[group].min():.2f} to {depth[group].max():.2f} m"
         )
-        for group in groups
-    ]
+        own = math.sqrt(float(np.average(share[group] ** 2, weights=weights[group])))
+        points = condense_weighted(values[group], depth[group], weights[group])
+        clues.append(
+            DepthClue(name, "point", *points[:2], math.hypot(own, READING), weights=points[2])
+        )
+    return clues
 
 
 def object_clue(
@@ -105,7 +124,7 @@ def object_clue(
     It is taken to stand upright and face the camera: its distance is focal · size / height in pixels.
     """
     left, top, right, bottom = box
-    name = f"box {left:g},{top:g},{right:g},{bottom:g} = {size.metres:g} m high"
+    name = box_name(box, size)
     if right - left < 2 or bottom - top < 2:
         raise InputError(f"{name}: a box needs left < right and top < bottom, 2 pixels at least")
     for x, y in ((left, top), (right, bottom)):
@@ -123,39 +142,22 @@ def object_clue(
     return DepthClue(name, "object", *condense(values, depths), sigma, focal_power=1.0)
 
 
-def read(relative: DepthMap, x: float, y: float, name: str) -> float:
-    """Return the relative disparity at a pixel: the median of a small window."""
-    return float(np.median(around(relative, x, y, name)))
+def length_name(ends: tuple[float, ...], length: Length) -> str:
+    """Return what a known length is called."""
+    x0, y0, x1, y1 = ends
+    return f"length {x0:g},{y0:g} to {x1:g},{y1:g} = {length.metres:g} m"
 
 
-def around(
-    depth: DepthMap, x: float, y: float, name: str = "", reach: int = WINDOW
-) -> NDArray[np.float32]:
-    """Return the known values of a map in the window around a pixel; there is at least one."""
-    return np.asarray(depth.values[window(depth, x, y, name, reach)])
+def depth_name(place: tuple[float, ...], depth: Length) -> str:
+    """Return what a known depth is called."""
+    x, y = place
+    return f"depth at {x:g},{y:g} = {depth.metres:g} m"
 
 
-def window(
-    depth: DepthMap, x: float, y: float, name: str = "", reach: int = WINDOW
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return rows and columns of the pixels around a pixel that something is known of.
-
-    Args:
-        depth: any map.
-        x: column; the leftmost is 0.
-        y: row; the topmost is 0.
-        name: of what is read, for messages.
-        reach: how far the window goes to each side, in [px].
-    """
-    of = f"{name}: " if name else ""
-    column, row = round(x), round(y)
-    if not (0 <= column < depth.width and 0 <= row < depth.height):
-        raise InputError(f"{of}{x:g},{y:g} is outside the picture of {depth.width}×{depth.height}")
-    top, left = max(row - reach, 0), max(column - reach, 0)
-    rows, columns = np.nonzero(depth.valid[top : row + reach + 1, left : column + reach + 1])
-    if not len(rows):
-        raise InputError(f"{of}nothing is known of depth at {x:g},{y:g}")
-    return rows + top, columns + left
+def box_name(box: tuple[float, ...], size: Length) -> str:
+    """Return what a thing of known height is called."""
+    left, top, right, bottom = box
+    return f"box {left:g},{top:g},{right:g},{bottom:g} = {size.metres:g} m high"
 
 
 def rays_at(camera: Camera, pixels: NDArray[np.float64]) -> Doubles:

@@ -62,7 +62,7 @@ def people_clues(
     camera: Camera,
     *,
     ground: FloatArray | NDArray[np.float64] | None = None,
-    first: int = 1,
+    where: str = "",
 ) -> PeopleClues:
     """Fit a body to every person and read relative disparity at its feet, or under it.
 
@@ -72,12 +72,12 @@ def people_clues(
         camera: of it; distances are proportional to its focal length.
         ground: (H, W) relative disparity of the picture before people were painted into it, in the
             same units; None for `disparity`.
-        first: number of the first person, for their names.
+        where: they are, behind their names.
     """
     measured: list[_Measured] = []
     warnings: list[str] = []
-    for number, person in enumerate(people, first):
-        name = f"person {number}"
+    for number, person in enumerate(people, 1):
+        name = f"person {number}{where}"
         try:
             body = _body(person, camera)
         except InputError as error:

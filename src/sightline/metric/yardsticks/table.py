@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sightline.errors import InputError
 from sightline.files.reading import read_bytes
-from sightline.metric.yardsticks.words import USUAL_SHARE, Length
+from sightline.metric.yardsticks.words import LONGEST, SHORTEST, USUAL_SHARE, Length
 
 _MOST_BYTES = 100_000_000
 
@@ -45,11 +45,13 @@ def _point(words: list[str], path: Path, number: int) -> Point:
     except ValueError:
         values = []
     good = len(values) in (3, 4) and all(math.isfinite(value) for value in values)
-    if not good or values[2] <= 0 or (len(values) == 4 and not 0 < values[3] < values[2]):
+    if good:
+        good = SHORTEST <= values[2] <= LONGEST and (len(values) == 3 or 0 < values[3] < values[2])
+    if not good:
         raise InputError(
             f"line {number} is no pixel with a depth",
             path=path,
-            remedy="write x,y,depth or x,y,depth,sigma, in pixels and metres",
+            remedy="write x,y,depth or x,y,depth,sigma, in pixels and metres, 100 km at most",
         )
     share = values[3] / values[2] if len(values) == 4 else USUAL_SHARE
     return (values[0], values[1]), Length(values[2], share)

@@ -14,6 +14,8 @@ from sightline.errors import InputError
 
 UNITS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "ft": 0.3048, "in": 0.0254, "km": 1000.0, "": 1.0}
 
+#: Lengths that can be used, in [m]: 0.1 mm to 100 km. What is beyond is a slip of the unit.
+SHORTEST, LONGEST = 1e-4, 1e5
 #: How well a length is known when nobody says, as a share: a tape measure, or a good guess.
 USUAL_SHARE = 0.01
 
@@ -32,6 +34,13 @@ class Length:
 
     metres: float
     share: float = USUAL_SHARE
+
+    def __post_init__(self) -> None:
+        if not SHORTEST <= self.metres <= LONGEST:
+            raise InputError(
+                f"a length must lie between 0.1 mm and 100 km, got {self.metres:g} m",
+                remedy="look for a mistake in its unit",
+            )
 
 
 def parse_length(text: str) -> Length:
