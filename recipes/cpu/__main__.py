@@ -47,7 +47,7 @@ def stages(data: Path, work: Path) -> list[Stage]:
     anywhere in them; the mean of the last two is better than either. The student learns from its labels
     at 192 px, where most of what there is to learn can be seen at a third of the price, then from its
     features too, and last at the size at which it will look at pictures. Metres come from measured
-    depth and rendered rooms, then from measured depth alone.
+    depth and rendered rooms.
     """
     photos, outside = data / "photos", data / "photo_labels" / "tcmonodepth"
     measured, check = f"pairs:{data / 'rgbd_train'}", ("--validate", str(data / "rgbd"))
@@ -150,16 +150,7 @@ def stages(data: Path, work: Path) -> list[Stage]:
                 *("train", "metric", "--data", f"{measured}@12", "--threads", "2", *check),
                 *("--data", f"{indoor}@4", "--short-side", "192", "--size", "256"),
                 *("--start", str(work / "student-large" / "model.safetensors")),
-                *("--steps", "500", "--warmup", "40", "--out", str(work / "metric")),
-            ),
-        ),
-        Stage(
-            "metric-large",
-            (
-                *("train", "metric", "--data", f"{measured}@12", "--threads", "2", *check),
-                *("--start", str(work / "metric" / "model.safetensors"), "--seed", "1"),
-                *("--steps", "260", "--warmup", "15", "--average", "0.98"),
-                *("--out", str(work / "metric-large")),
+                *("--steps", "3000", "--warmup", "40", "--out", str(work / "metric")),
             ),
         ),
     ]
