@@ -2,10 +2,10 @@
 
     python recipes/cpu/ablation.py --data DIR --work DIR --write docs/tables/ablation.md
 
-WORK is the folder of `python recipes/cpu`: its scenes and its teacher's labels are used. Every run of a
-network starts from the same pretrained encoder and has the same number of steps, samples per step, seed
-and rates; finished runs are not repeated. The table gives the figures on `rgbd` at the end of each run.
-A run this short is far from what ships: only differences between rows of one network mean something.
+WORK is the folder of `python recipes/cpu`: its scenes and its teacher's labels are used. Every run
+starts from the same pretrained encoder and has the same number of steps, samples per step, seed and
+rates; finished runs are not repeated. The table gives the figures on `rgbd` at the end of each run.
+A run this short is far from what ships: only differences between rows mean something.
 """
 
 from __future__ import annotations
@@ -57,7 +57,6 @@ class Run:
         scenes: samples of every batch from rendered scenes.
         measured: from pictures with measured depth.
         photos: from photographs with pseudo-labels.
-        labels: whose labels: `ours`, `outside`, or both.
         extra: further flags.
     """
 
@@ -66,7 +65,6 @@ class Run:
     scenes: int = 0
     measured: int = 0
     photos: int = 0
-    labels: tuple[str, ...] = ("ours",)
     extra: tuple[str, ...] = ()
 
 
@@ -77,14 +75,11 @@ RUNS = (
     Run("no-gradient", "our labels, no gradient loss", photos=12, extra=("--gradient-weight", "0")),
     Run("no-trim", "our labels, no trimming", photos=12, extra=("--trim", "0")),
     Run("features", "our labels, feature alignment", photos=12, extra=("--feature-weight", "1")),
-    Run("outside", "TCMonoDepth's labels only", photos=12, labels=("outside",)),
-    Run("ensemble", "both teachers' labels", photos=12, labels=("ours", "outside")),
 )
 
 
 def command(run: Run, data: Path, work: Path, out: Path, threads: int) -> list[str]:
     """Return the words of the run's command."""
-    folders = {"ours": work / "labels", "outside": data / "photo_labels" / "tcmonodepth"}
     common = [
         *("--network", NETWORK.name, "--start", NETWORK.start, "--steps", str(NETWORK.steps)),
         *("--short-side", str(NETWORK.short_side), "--warmup", "30"),
@@ -99,8 +94,8 @@ def command(run: Run, data: Path, work: Path, out: Path, threads: int) -> list[s
         sources += ["--data", f"pairs:{data / 'rgbd_train'}@{run.measured}"]
     if not run.photos:
         return ["train", "teacher", *sources, *common]
-    labels = [word for name in run.labels for word in ("--labels", str(folders[name]))]
     photos = ["--photos", str(data / "photos"), "--share", str(run.photos)]
+    labels = ["--labels", str(work / "labels")]
     return ["train", "student", *photos, *labels, *sources, *common]
 
 
