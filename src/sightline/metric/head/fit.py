@@ -177,19 +177,32 @@ def fit(
     reports = _reports(problem, best, off)
     _refuse_too_far(reports)
     widened = _birge(problem, off)
-    line, varied = lines_of(best[None], span), lines_of(answers, span)
+    # Clues that disagree leave the lens as unsure as it was before, not more.
+    focal_sigma = min(float(widened * answers[:, 2].std(ddof=1)), prior.focal_sigma)
+    return fit_of(span, best, answers, widened, focal_sigma, reports)
+
+
+def fit_of(
+    span: Doubles,
+    logs: Doubles,
+    variants: Doubles,
+    widened: float,
+    focal_sigma: float,
+    clues: tuple[ClueReport, ...] = (),
+) -> MetricFit:
+    """Put a fit together from its logarithms and their variants; see `MetricFit`."""
+    line, varied = lines_of(logs[None], span), lines_of(variants, span)
     return MetricFit(
         float(line.scale[0]),
         float(line.shift[0]),
         float(widened * varied.scale.std(ddof=1)),
         float(widened * varied.shift.std(ddof=1)),
         span,
-        best,
-        answers,
+        logs,
+        variants,
         widened,
-        # Clues that disagree leave the lens as unsure as it was before, not more.
-        min(float(widened * answers[:, 2].std(ddof=1)), prior.focal_sigma),
-        reports,
+        focal_sigma,
+        clues,
     )
 
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sightline.metric.head.fit import MetricFit
-from sightline.metric.head.problem import lines_of
+from sightline.metric.head.fit import MetricFit, fit_of
 
 #: Decimals of the logarithms: a millionth of every distance.
 _DECIMALS = 6
@@ -37,16 +36,4 @@ def from_record(record: Any) -> MetricFit:
     finite = all(np.isfinite(part).all() for part in (span, logs, variants, widened))
     if not finite or len(variants) < 2 or span[1] <= span[0]:
         raise ValueError("no numbers of a fit")
-    line, varied = lines_of(logs[None], span), lines_of(variants, span)
-    return MetricFit(
-        float(line.scale[0]),
-        float(line.shift[0]),
-        float(widened * varied.scale.std(ddof=1)),
-        float(widened * varied.shift.std(ddof=1)),
-        span,
-        logs,
-        variants,
-        float(widened),
-        float(record["focal_sigma"]),
-        clues=(),
-    )
+    return fit_of(span, logs, variants, float(widened), float(record["focal_sigma"]))
