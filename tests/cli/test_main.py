@@ -164,3 +164,13 @@ def test_no_number_is_rounded_in_silence(words, tmp_path, monkeypatch, capsys):
     *_, name, value = words.split()
     assert f"{name} takes a whole number, got {value}" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_a_package_that_is_not_there_is_named_with_its_remedy(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "numba", None)
+    for name in [name for name in sys.modules if name.startswith("sightline.physics")]:
+        monkeypatch.delitem(sys.modules, name)
+    assert cli.main(["physics", "make", "uniform", "--count", "1", "--out", "x.slv"]) == 2
+    said = capsys.readouterr().err
+    assert "this needs numba" in said
+    assert "pip install 'sightline[physics]'" in said

@@ -53,6 +53,16 @@ COMMANDS = (
 )
 
 
+#: What to install for commands that need more than the core.
+EXTRAS = {
+    "physics": "physics",
+    **dict.fromkeys(("scenes", "metric", "measure"), "metric"),
+    **dict.fromkeys(("train", "label", "video"), "train,physics"),
+    **dict.fromkeys(("ask", "quiz", "questions", "tokens"), "perception"),
+    "serve": "app",
+}
+
+
 class Terminated(KeyboardInterrupt):
     """A polite kill, which runs the same clean-up as Ctrl-C."""
 
@@ -89,6 +99,9 @@ def _run(arguments: Sequence[str]) -> int:
     except SightlineError as error:
         _trace_if_debugging()
         return _complain(str(error), error.exit_code)
+    except ModuleNotFoundError as error:
+        _trace_if_debugging()
+        return _complain(_lacking(error, next(iter(arguments), "")), USAGE)
     except Exception as error:  # the last line of defence: a line, not a traceback
         hint = "" if _trace_if_debugging() else "; run with SIGHTLINE_DEBUG=1 for the traceback"
         return _complain(f"{type(error).__name__}: {error}{hint}", 1)
@@ -167,6 +180,13 @@ def _refuse_halves(_app: App, _command: tuple[str, ...], given: ArgumentCollecti
                 continue
             if not whole:
                 raise InputError(f"{argument.name} takes a whole number, got {token.value}")
+
+
+def _lacking(error: ModuleNotFoundError, command: str) -> str:
+    """Say what to install when a package is not there."""
+    extra = EXTRAS.get(command, "")
+    what = f"'sightline[{extra}]'" if extra else str(error.name)
+    return f"this needs {error.name}, which is not installed; run: pip install {what}"
 
 
 def _usage(error: CycloptsError) -> str:
