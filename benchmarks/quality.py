@@ -23,7 +23,7 @@ from sightline.benchmarks.run import Report, run
 from sightline.benchmarks.samples import Item
 from sightline.benchmarks.sets import find
 from sightline.files.atomic import write_text
-from sightline.types import DepthMap, Kind
+from sightline.types import Camera, DepthMap, Kind
 from sightline.weights import catalogue
 
 MODELS = ("fastdepth", "tiny", "small", "tiny-metric")
@@ -35,7 +35,12 @@ class RowNumber:
 
     source = "row number"
 
-    def predict(self, item: Item, pixels: np.ndarray) -> DepthMap:  # noqa: ARG002
+    def predict(
+        self,
+        item: Item,  # noqa: ARG002
+        pixels: np.ndarray,
+        camera: Camera | None = None,  # noqa: ARG002
+    ) -> DepthMap:
         """Return the row of each pixel."""
         height, width = pixels.shape[:2]
         rows = np.repeat(np.arange(height, dtype=np.float32)[:, None], width, axis=1)

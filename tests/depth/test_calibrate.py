@@ -87,6 +87,13 @@ def test_calibrated_error_bars_hold_on_the_other_half(folder, estimator):
     assert calibrate_model(estimator, folder) == made
 
 
+def test_only_some_sets_are_used_when_named(folder, estimator):
+    made = calibrate_model(estimator, folder, ["kitchen"])
+    assert made.protocol.startswith("fitted on 10 pictures from 1 sets")
+    with pytest.raises(InputError, match="has no set called bathroom"):
+        calibrate_model(estimator, folder, ["kitchen", "bathroom"])
+
+
 def test_every_set_counts_the_same(folder, estimator):
     truths = list(itertools.islice(read_rgbd(folder), 4))
     samples = [measure(estimator, truth) for truth in truths[:3]]

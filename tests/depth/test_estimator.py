@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -138,6 +139,35 @@ def test_metric_network(make_onnx, metric_spec, tmp_path, own_cache, photo):
     assert depth.values.min() > 0
     # Metric error bars grow with distance.
     assert (depth.sigma / depth.values).min() > 0.01
+
+
+def test_metres_are_in_proportion_to_the_cameras_focal_length(
+    make_onnx, metric_spec, tmp_path, own_cache, photo
+):
+    plain = load(make_onnx(tmp_path / "plain.onnx", metric_spec), threads=1)
+    spec = replace(metric_spec, focal=50.0)
+    network = load(make_onnx(tmp_path / "lens.onnx", spec), threads=1)
+    height, width = photo.shape[:2]
+    seen = network_size(height, width, spec)[1] / width  # of a pixel, as the network sees it
+    for focal in (0.5 * width, 2.0 * width):
+        camera = Camera.from_focal(focal, width, height)
+        ways = {"tiles": {"tiles": True}, "sigma": {"sigma": True}, "plain": {}}
+        for name, way in ways.items():
+            there, here = plain.infer(photo, **way), network.infer(photo, camera=camera, **way)
+            if name == "plain":
+                expected = there.values * (focal * seen / 50)
+                np.testing.assert_allclose(here.values, expected, rtol=1e-5)
+                batch = network.infer_batch([photo], camera=camera)[0]
+                np.testing.assert_allclose(batch.values, here.values, rtol=1e-5)
+            if name == "sigma":  # the same share of the distance at any focal length
+                half = network.infer(
+                    photo, camera=Camera.from_focal(focal / 2, width, height), **way
+                )
+                np.testing.assert_allclose(half.sigma * 2, here.sigma, rtol=1e-4)
+            assert here.camera is camera
+    assumed = network.infer(photo)
+    raw = network.predict(photo)
+    np.testing.assert_allclose(network.enlarge(raw, (height, width)), assumed.values, rtol=1e-6)
 
 
 def test_fixed_size_network(make_onnx, conv_spec, tmp_path, own_cache, photo):

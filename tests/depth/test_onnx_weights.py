@@ -263,7 +263,8 @@ def test_training_starts_from_it(exported):
     options = TrainOptions(start=str(path), network="vits")
     whole = make_network(options, spec_for(options)).train()
     assert difference(copy.deepcopy(whole).eval(), load_network(path)) == 0
-    metric = make_network(options, spec_for(options, 20.0)).state_dict()
+    metres = MetricOptions(start=str(path), network="vits")
+    metric = make_network(metres, spec_for(metres)).state_dict()
     for name, value in whole.state_dict().items():
         if name.startswith("pretrained."):  # a metric head starts anew
             assert torch.equal(metric[name], value), name

@@ -22,6 +22,9 @@ from sightline.files.rgbd import Truth
 
 GROUPS = ("indoors", "outdoor")
 
+#: Focal length over the picture's width, both in [px], by the set's own intrinsics file.
+FOCAL = 886.81 / 1024
+
 
 def items(folder: Path) -> list[Item]:
     """List the pictures; the folder is `val`, or holds it."""
@@ -51,7 +54,8 @@ def _load(name: str, group: str, picture: Path, depth: Path, mask: Path) -> Trut
             raise InputError(f"is {array.shape}, the picture {(height, width)}", path=path)
     metres, seen = metres.reshape(height, width), seen.reshape(height, width)
     known = np.where(seen > 0, metres.astype(np.float32), np.float32(0))
-    return truth_of_depth((name, group), pixels, known, dense=True, path=depth)
+    focal = FOCAL * width
+    return truth_of_depth((name, group), pixels, known, dense=True, path=depth, focal=focal)
 
 
 BENCHMARK = Benchmark(

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sightline.benchmarks.predictors import KINDS, Numbers
 from sightline.benchmarks.samples import Item
 from sightline.errors import InputError, SightlineError
-from sightline.types import DepthMap, Kind
+from sightline.types import Camera, DepthMap, Kind
 from sightline.weights.cache import file_sha256
 from sightline.weights.quiet import quiet_libraries
 
@@ -52,7 +52,12 @@ class HubModel:
             digest = file_sha256(weights[0])
         self.source = f"{where.rstrip('/').rsplit('/', 1)[-1]}@{digest[:12]} (transformers)"
 
-    def predict(self, item: Item, pixels: NDArray[np.uint8]) -> DepthMap:  # noqa: ARG002
+    def predict(
+        self,
+        item: Item,  # noqa: ARG002
+        pixels: NDArray[np.uint8],
+        camera: Camera | None = None,  # noqa: ARG002
+    ) -> DepthMap:
         """Run the network."""
         from PIL import Image
 

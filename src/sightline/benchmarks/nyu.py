@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 LABELLED = "nyu_depth_v2_labeled.mat"
 SPLITS = "splits.mat"
 
+#: Of the Kinect's colour camera in [px], by the toolbox that comes with the set.
+FOCAL = 518.858
+
 
 def items(folder: Path) -> list[Item]:
     """List the test pictures, named by their number in the file, from `00001`."""
@@ -62,7 +65,7 @@ def _load(path: Path, number: int) -> Truth:
                 f"has no picture {number} with rawDepths", path=path, remedy=GET_AGAIN
             ) from error
     name = f"{number:05d}"
-    return truth_of_depth((name, "test"), pixels, depth, dense=True, path=path)
+    return truth_of_depth((name, "test"), pixels, depth, dense=True, path=path, focal=FOCAL)
 
 
 def _picture(images: h5py.Dataset, number: int) -> np.ndarray[Any, np.dtype[np.uint8]]:

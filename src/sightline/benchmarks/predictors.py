@@ -13,7 +13,7 @@ from sightline.benchmarks.samples import Item, read_npy
 from sightline.depth.estimator import DepthEstimator
 from sightline.errors import InputError
 from sightline.files.depth_files import read_depth
-from sightline.types import DepthMap, FloatArray, Kind
+from sightline.types import Camera, DepthMap, FloatArray, Kind
 
 #: How to read numbers that do not say what they are.
 Numbers = Literal["disparity", "depth"]
@@ -31,8 +31,13 @@ class Predictor(Protocol):
     def source(self) -> str:
         """Who it is: a name and the first twelve digits of a checksum."""
 
-    def predict(self, item: Item, pixels: NDArray[np.uint8]) -> DepthMap:
-        """Return the depth map of an (H, W, 3) picture, of any size and kind."""
+    def predict(
+        self, item: Item, pixels: NDArray[np.uint8], camera: Camera | None = None
+    ) -> DepthMap:
+        """Return the depth map of an (H, W, 3) picture, of any size and kind.
+
+        `camera` is what the set says of it, for those who ask.
+        """
 
 
 class Model:
@@ -43,14 +48,20 @@ class Model:
 
     @property
     def source(self) -> str:
-        """Name and checksum of the weights, and the input size if it is not the model's own."""
-        size = self._estimator.size
-        other = "" if size == self._estimator.spec.size else f" at {size} px"
-        return f"{self._estimator.source}{other}"
+        """Name and checksum of the weights, and what else its answers depend on."""
+        size, spec = self._estimator.size, self._estimator.spec
+        other = "" if size == spec.size else f" at {size} px"
+        lens = "" if spec.focal is None else " (given the cameras)"
+        return f"{self._estimator.source}{other}{lens}"
 
-    def predict(self, item: Item, pixels: NDArray[np.uint8]) -> DepthMap:  # noqa: ARG002
+    def predict(
+        self,
+        item: Item,  # noqa: ARG002
+        pixels: NDArray[np.uint8],
+        camera: Camera | None = None,
+    ) -> DepthMap:
         """Run the network."""
-        return self._estimator.infer(pixels)
+        return self._estimator.infer(pixels, camera=camera)
 
 
 class Folder:
@@ -72,7 +83,12 @@ class Folder:
         """The folder's name, and a checksum over the files that were read, in their order."""
         return f"{self._folder.resolve().name}@{self._digest.hexdigest()[:12]}"
 
-    def predict(self, item: Item, pixels: NDArray[np.uint8]) -> DepthMap:  # noqa: ARG002
+    def predict(
+        self,
+        item: Item,
+        pixels: NDArray[np.uint8],  # noqa: ARG002
+        camera: Camera | None = None,  # noqa: ARG002
+    ) -> DepthMap:
         """Read the map of a sample."""
         path = self._find(item)
         depth = self._read(path)

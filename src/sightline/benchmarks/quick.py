@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from sightline.benchmarks.protocol import Protocol
 from sightline.benchmarks.rgbd import evaluate_maps
-from sightline.files.rgbd import list_rgbd
+from sightline.files.rgbd import Truth, list_rgbd
+from sightline.types import DepthMap
 
 if TYPE_CHECKING:
     from sightline.depth.estimator import DepthEstimator
@@ -35,7 +36,10 @@ def quick_score(
     names = ("abs_rel", "delta1") if metric else ("spearman", "abs_rel", "delta1")
 
     def look(estimator: DepthEstimator) -> dict[str, float]:
-        mean = evaluate_maps(estimator.infer, folder, every, protocol=protocol, edges=False)["mean"]
+        def infer(truth: Truth) -> DepthMap:
+            return estimator.infer(truth.pixels, camera=truth.camera)
+
+        mean = evaluate_maps(infer, folder, every, protocol=protocol, edges=False)["mean"]
         return {name: round(getattr(mean, name), 4) for name in names}
 
     return look

@@ -19,7 +19,7 @@ from sightline.benchmarks.metrics import Score
 from sightline.benchmarks.protocol import Protocol
 from sightline.benchmarks.samples import Benchmark, Item
 from sightline.benchmarks.scoring import score
-from sightline.files.rgbd import list_rgbd, read_sample
+from sightline.files.rgbd import Truth, list_rgbd, read_sample
 from sightline.types import DepthMap, FloatArray, Kind
 
 #: What the figures of `evaluate` mean, in words.
@@ -65,21 +65,21 @@ def evaluate(
         The mean score per set, and under `"mean"` the mean over sets.
     """
 
-    def infer(pixels: NDArray[np.uint8]) -> DepthMap:
-        return DepthMap(predict(pixels), Kind.RELATIVE_DISPARITY)
+    def infer(truth: Truth) -> DepthMap:
+        return DepthMap(predict(truth.pixels), Kind.RELATIVE_DISPARITY)
 
     return evaluate_maps(infer, folder, every, edges=edges)
 
 
 def evaluate_maps(
-    infer: Callable[[NDArray[np.uint8]], DepthMap],
+    infer: Callable[[Truth], DepthMap],
     folder: str | Path,
     every: dict[str, int] | None = None,
     *,
     protocol: Protocol | None = None,
     edges: bool = True,
 ) -> dict[str, Score]:
-    """Score what gives depth maps of any kind; arguments and answer as in `evaluate`.
+    """Score what gives depth maps of any kind, of a picture and its camera; otherwise as `evaluate`.
 
     With a protocol that does not align (metres as they are), pictures whose truth is not in metres
     are left out.
@@ -93,7 +93,7 @@ def evaluate_maps(
             continue
         truth = read_sample(folder, row)
         if truth.metric or way.align != "none":
-            scores[truth.group].append(score(infer(truth.pixels), truth, way, edges=edges))
+            scores[truth.group].append(score(infer(truth), truth, way, edges=edges))
     table = {name: mean_score(rows) for name, rows in scores.items()}
     table["mean"] = mean_score(list(table.values()))
     return table

@@ -220,7 +220,7 @@ def _score(item: Item, predictor: Predictor, protocol: Protocol) -> Scored | Non
         return Scored(item.name, item.group, figures, weight=len(sample.nearer))
     if protocol.align == "none" and not sample.metric:
         return None
-    found = score(predictor.predict(item, sample.pixels), sample, protocol)
+    found = score(predictor.predict(item, sample.pixels, sample.camera), sample, protocol)
     return Scored(item.name, item.group, asdict(found))
 
 

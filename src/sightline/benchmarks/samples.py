@@ -22,7 +22,7 @@ from sightline.files import png
 from sightline.files.native import listening
 from sightline.files.reading import GET_AGAIN, open_file, read_bytes
 from sightline.files.rgbd import Truth
-from sightline.types import FloatArray
+from sightline.types import Camera, FloatArray
 
 #: No truth file of any set is larger: 24 megapixels of float32 (ETH3D) are 98 MB.
 _MAX_BYTES = 400_000_000
@@ -109,6 +109,7 @@ def truth_of_depth(
     *,
     dense: bool,
     path: Path,
+    focal: float | None = None,
 ) -> Truth:
     """Make a `Truth` of metric depth.
 
@@ -118,13 +119,16 @@ def truth_of_depth(
         depth: (H, W) metres; not positive or not finite where unknown.
         dense: whether edges can be judged.
         path: the file the depth came from, for messages.
+        focal: of the camera in [px] of `pixels`; None where the set does not say.
     """
     if depth.shape != pixels.shape[:2]:
         raise InputError(f"truth is {depth.shape}, the picture {pixels.shape[:2]}", path=path)
     known = np.isfinite(depth) & (depth > 0)
     safe = np.where(known, depth, 1)
     disparity: FloatArray = np.where(known, 1 / safe, 0).astype(np.float32)
-    return Truth(*item, pixels, disparity, known, metric=True, dense=dense)
+    height, width = depth.shape
+    camera = None if focal is None else Camera.from_focal(focal, width, height)
+    return Truth(*item, pixels, disparity, known, metric=True, dense=dense, camera=camera)
 
 
 def read_npy(path: Path) -> NDArray[Any]:

@@ -102,7 +102,9 @@ def metric(
     """
     from sightline.depth.training.data import open_sources
 
-    sources = open_sources(data, options.short_side, metric=True, notify=_tell)
+    sources = open_sources(
+        data, options.short_side, metric=True, camera=options.focal > 0, notify=_tell
+    )
     _run("metric", sources, out, options, validate, {"data": data})
 
 

@@ -31,7 +31,7 @@ from sightline.depth.estimator import DepthEstimator, load
 from sightline.depth.preprocess import to_picture_size
 from sightline.depth.uncertainty import unit_scale
 from sightline.errors import InputError, SightlineError
-from sightline.files.rgbd import Truth, read_rgbd
+from sightline.files.rgbd import Truth, list_rgbd, read_rgbd
 from sightline.geometry import align
 from sightline.types import FloatArray, Kind
 
@@ -61,11 +61,15 @@ class Sample:
         return int(hashlib.sha256(f"{self.group}/{self.name}".encode()).hexdigest()[:8], 16)
 
 
-def calibrate_model(estimator: DepthEstimator, folder: Path) -> Calibration:
-    """Fit on all pictures in `folder`; test on each half what was fitted on the other."""
-    samples = [
-        sample for truth in read_rgbd(folder) if (sample := measure(estimator, truth)) is not None
-    ]
+def calibrate_model(
+    estimator: DepthEstimator, folder: Path, sets: Sequence[str] = ()
+) -> Calibration:
+    """Fit on all pictures in `folder`, or of some sets; test on each half what the other gave."""
+    unknown = set(sets) - {row["set"] for row in list_rgbd(folder)}
+    if unknown:
+        raise InputError(f"has no set called {', '.join(sorted(unknown))}", path=folder)
+    chosen = (truth for truth in read_rgbd(folder) if not sets or truth.group in sets)
+    samples = [sample for truth in chosen if (sample := measure(estimator, truth)) is not None]
     halves = [[sample for sample in samples if sample.number % 2 == rest] for rest in (0, 1)]
     if not all(halves):
         raise InputError(f"{len(samples)} usable pictures are too few to fit and test", path=folder)
@@ -94,9 +98,10 @@ def measure(estimator: DepthEstimator, truth: Truth) -> Sample | None:
     if kind is not Kind.RELATIVE_DISPARITY and not truth.metric:
         return None
     hw = (truth.pixels.shape[0], truth.pixels.shape[1])
-    raw = estimator.predict(truth.pixels)
+    focal = None if truth.camera is None else truth.camera.focal
+    raw = estimator.predict(truth.pixels, focal=focal)
     values = estimator.enlarge(raw, hw)
-    doubt = to_picture_size(estimator.disagreement(truth.pixels, raw), hw)
+    doubt = to_picture_size(estimator.disagreement(truth.pixels, raw, focal), hw)
     known = truth.known & np.isfinite(values)
     if int(known.sum()) < 100:
         return None
@@ -136,12 +141,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m sightline.depth.calibrate")
     parser.add_argument("--model", default="default", help="name or path")
     parser.add_argument("--data", type=Path, required=True, help="folder with index.json")
+    parser.add_argument("--sets", nargs="+", default=(), help="sets of it; all if not given")
     parser.add_argument("--out", type=Path, help="folder for calibration.json (the package's)")
     parser.add_argument("--threads", type=int)
     options = parser.parse_args(arguments)
     try:
         estimator = load(options.model, threads=options.threads)
-        made = calibrate_model(estimator, options.data)
+        made = calibrate_model(estimator, options.data, options.sets)
         path = store_calibration(estimator.name, made, options.out)
     except SightlineError as error:
         sys.stderr.write(f"{error}\n")

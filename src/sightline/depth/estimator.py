@@ -7,6 +7,10 @@
 Metric networks end in a sigmoid times a largest distance (20 m or 80 m, say). What lies beyond, the
 sky above all, comes out at or just below that distance and counts as valid: the network says "at
 least this far", and a mask would hide that. Compare with `spec.max_depth` where it matters.
+
+A network with a focal length of its own (`spec.focal`) says metres for a camera of that one; what
+another camera saw is in proportion to its focal length, so metres are as good as the camera that is
+given, found in EXIF or assumed.
 """
 
 from __future__ import annotations
@@ -91,6 +95,7 @@ class _Waiting:
     entry: FloatArray
     hw: tuple[int, int]
     camera: Camera
+    factor: float
 
 
 class DepthEstimator:
@@ -161,19 +166,17 @@ class DepthEstimator:
             A map of the upright picture's size; pixels without a finite answer are not valid.
         """
         picture = as_picture(image)
-        pixels = picture.pixels
-        raw = self.predict(pixels)
+        pixels, camera = picture.pixels, camera or picture.camera
+        raw = self.predict(pixels, focal=camera.focal)
         values = self.enlarge(raw, (picture.height, picture.width))
         if tiles:
-            values = self._with_tiles(pixels, values)
+            values = self._with_tiles(pixels, values, camera.focal)
         source, spread = self.source, None
         if sigma:
-            spread = self._sigma(pixels, raw, values)
+            spread = self._sigma(pixels, raw, values, camera.focal)
             if self.calibration is None:
                 source += " (sigma not calibrated)"
-        return DepthMap(
-            values, self.spec.kind, camera=camera or picture.camera, sigma=spread, source=source
-        )
+        return DepthMap(values, self.spec.kind, camera=camera, sigma=spread, source=source)
 
     def infer_batch(
         self,
@@ -197,7 +200,9 @@ class DepthEstimator:
             entry = self._input(picture.pixels)
             hw = (picture.height, picture.width)
             group = waiting.setdefault(entry.shape, [])
-            group.append(_Waiting(number, entry, hw, camera or picture.camera))
+            lens = camera or picture.camera
+            factor = self._to_metres(lens.focal, picture.width, entry)
+            group.append(_Waiting(number, entry, hw, lens, factor))
             if len(group) == BATCH:
                 done |= self._run_group(group)
                 group.clear()
@@ -210,23 +215,45 @@ class DepthEstimator:
         maps = self.engine.run(np.concatenate([one.entry for one in group]))
         return {
             one.number: DepthMap(
-                self.enlarge(raw, one.hw), self.spec.kind, camera=one.camera, source=self.source
+                self.enlarge(raw * np.float32(one.factor), one.hw),
+                self.spec.kind,
+                camera=one.camera,
+                source=self.source,
             )
             for one, raw in zip(group, maps, strict=True)
         }
 
-    def predict(self, pixels: NDArray[np.uint8], size: int | None = None) -> FloatArray:
+    def predict(
+        self, pixels: NDArray[np.uint8], size: int | None = None, *, focal: float | None = None
+    ) -> FloatArray:
         """Run the network once.
 
         Args:
             pixels: (H, W, 3) uint8 RGB.
             size: network input's shorter side in [px]; None for the estimator's own.
+            focal: of the camera in [px] of `pixels`, for a network that asks for it; None for that of
+                the assumed camera.
 
         Returns:
-            (h, w) float32 at network size, as the network gave it.
+            (h, w) float32 at network size, in the unit of `spec.kind`.
         """
-        result: FloatArray = self.engine.run(self._input(pixels, size))[0]
-        return result
+        entry = self._input(pixels, size)
+        result: FloatArray = self.engine.run(entry)[0]
+        if self.spec.focal is None:
+            return result
+        height, width = pixels.shape[:2]
+        focal = Camera.assumed(width, height).focal if focal is None else focal
+        return result * np.float32(self._to_metres(focal, width, entry))
+
+    def _to_metres(self, focal: float, width: int, entry: FloatArray) -> float:
+        """Return what the output is multiplied by for a picture's camera.
+
+        Args:
+            focal: in [px] of the picture.
+            width: of the picture in [px].
+            entry: (1, 3, h, w), what the network sees of it.
+        """
+        return 1.0 if self.spec.focal is None else focal * entry.shape[3] / width / self.spec.focal
 
     def enlarge(self, raw: FloatArray, hw: tuple[int, int]) -> FloatArray:
         """Bring what `predict` gave to a picture's (height, width)."""
@@ -238,9 +265,9 @@ class DepthEstimator:
         )
         return to_input(pixels, self.spec, hw)
 
-    def _with_tiles(self, pixels: NDArray[np.uint8], whole: FloatArray) -> FloatArray:
+    def _with_tiles(self, pixels: NDArray[np.uint8], whole: FloatArray, focal: float) -> FloatArray:
         def predict(piece: NDArray[np.uint8]) -> FloatArray:
-            return self.enlarge(self.predict(piece), (piece.shape[0], piece.shape[1]))
+            return self.enlarge(self.predict(piece, focal=focal), (piece.shape[0], piece.shape[1]))
 
         refined = tiling.refine(pixels, whole, predict, self.size)
         # Added detail may overshoot: not below what the network can say, nor to a distance of zero.
@@ -248,19 +275,27 @@ class DepthEstimator:
         lowest = 0.5 * lowest if self.spec.kind is Kind.METRIC_DEPTH else min(lowest, 0.0)
         return refined if np.isinf(lowest) else np.maximum(refined, np.float32(lowest))
 
-    def disagreement(self, pixels: NDArray[np.uint8], raw: FloatArray) -> FloatArray:
-        """Return (h, w) how far other views of the picture differ from `raw` (`uncertainty`)."""
+    def disagreement(
+        self, pixels: NDArray[np.uint8], raw: FloatArray, focal: float | None = None
+    ) -> FloatArray:
+        """Return (h, w) how far other views of the picture differ from `raw` (`uncertainty`).
+
+        `raw` is what `predict` gave, with the same `focal`.
+        """
         scales = () if self.engine.fixed_hw else uncertainty.SCALES
         least = self.spec.multiple
 
         def predict(view: NDArray[np.uint8], size: int) -> FloatArray:
-            return self.predict(view, min(max(size, least), MAX_SIZE))
+            return self.predict(view, min(max(size, least), MAX_SIZE), focal=focal)
 
         return uncertainty.disagreement(pixels, raw, predict, self.size, self.spec.kind, scales)
 
-    def _sigma(self, pixels: NDArray[np.uint8], raw: FloatArray, values: FloatArray) -> FloatArray:
+    def _sigma(
+        self, pixels: NDArray[np.uint8], raw: FloatArray, values: FloatArray, focal: float
+    ) -> FloatArray:
         if self.calibration is None and not self._warned:
             self._warned = True
             _log.warning("%s: its error bars are not calibrated, only guessed", self.name)
-        doubt = to_picture_size(self.disagreement(pixels, raw), (values.shape[0], values.shape[1]))
+        doubt = self.disagreement(pixels, raw, focal)
+        doubt = to_picture_size(doubt, (values.shape[0], values.shape[1]))
         return uncertainty.to_sigma(doubt, values, self.spec.kind, self.calibration or GENERIC)

@@ -8,6 +8,7 @@ none; `depth.checkpoints` recognises them by content.
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict, dataclass
 from typing import Literal, get_args
 
@@ -33,6 +34,8 @@ class ModelSpec:
         size: the network input's shorter side in [px]; the longer follows the picture's aspect.
         multiple: both sides are multiples of this (the patch size, or the encoder's stride).
         max_depth: for metric networks the distance in [m] that the last sigmoid is scaled by.
+        focal: the output is metres as a camera of this focal length in [px] of the network's input
+            would see them; another camera's are in proportion to its own. None: metres as they are.
         resize: `cubic` as the authors of Depth Anything do (no antialiasing), or `area`.
         sharpen: draw outlines as steps when the map is enlarged (`depth.sharpen`); the authors'
             networks are left as published.
@@ -46,6 +49,7 @@ class ModelSpec:
     size: int = 518
     multiple: int = 14
     max_depth: float | None = None
+    focal: float | None = None
     resize: Literal["cubic", "area"] = "cubic"
     sharpen: bool = False
     taps: Literal["v1", "v2"] = "v2"
@@ -62,6 +66,10 @@ class ModelSpec:
             raise InputError(f"network size {self.size} is below its multiple {self.multiple}")
         if (self.kind is Kind.METRIC_DEPTH) != (self.max_depth is not None):
             raise InputError("metric networks need max_depth, relative ones have none")
+        if self.focal is not None and not (
+            self.max_depth is not None and 0 < self.focal < math.inf
+        ):
+            raise InputError("a focal length is a positive number, for metric networks only")
 
     def to_json(self) -> str:
         """One line of JSON, keys sorted."""

@@ -1,7 +1,8 @@
 """Folders of photographs with measured depth: `index.json`, `<sample>/image.jpg`, `<sample>/truth.npz`.
 
 `index.json` is a list of `{"sample": …, "set": …, "kind": "dense" or "sparse"}`; `truth.npz` holds
-`depth` in metres, or `disparity` (larger is nearer) in any unit, NaN where unknown.
+`depth` in metres, or `disparity` (larger is nearer) in any unit, NaN where unknown, and the camera's
+matrix `K` in pixels where it is known.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from numpy.typing import NDArray
 
 from sightline.errors import InputError
 from sightline.files.pictures import read_picture
-from sightline.files.reading import GET_AGAIN, read_bytes
-from sightline.types import BoolArray, FloatArray
+from sightline.files.reading import GET_AGAIN, naming, read_bytes
+from sightline.types import BoolArray, Camera, FloatArray
 
 _MAX_INDEX = 100_000_000
 
@@ -35,6 +36,7 @@ class Truth:
         known: (H, W) where it was measured.
         metric: whether the truth came in metres.
         dense: whether most pixels are known and edges can be judged.
+        camera: None where the set does not say.
     """
 
     sample: str
@@ -44,6 +46,7 @@ class Truth:
     known: BoolArray
     metric: bool
     dense: bool
+    camera: Camera | None = None
 
 
 def read_rgbd(folder: str | Path) -> Iterator[Truth]:
@@ -74,6 +77,7 @@ def _sample(folder: Path, group: str, *, dense: bool) -> Truth:
         with np.load(path, allow_pickle=False) as file:
             metric = "depth" in file
             raw = np.asarray(file["depth" if metric else "disparity"], np.float32)
+            matrix = np.asarray(file["K"], np.float64) if "K" in file else None
     except FileNotFoundError as error:
         raise InputError("no such file", path=path, remedy="check the name") from error
     except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
@@ -83,4 +87,6 @@ def _sample(folder: Path, group: str, *, dense: bool) -> Truth:
     known = np.isfinite(raw) & (raw > 0)
     safe = np.where(known, raw, np.float32(1))
     disparity: FloatArray = np.where(known, 1 / safe if metric else safe, np.float32(0))
-    return Truth(folder.name, group, pixels, disparity, known, metric, dense)
+    with naming(path):
+        camera = None if matrix is None else Camera(matrix, raw.shape[1], raw.shape[0])
+    return Truth(folder.name, group, pixels, disparity, known, metric, dense, camera)

@@ -8,13 +8,13 @@ from sightline.depth.training.shards import MemoryPairs
 from sightline.depth.training.stream import Source, StreamConfig
 
 
-def ramp_pair(seed, height=90, width=120, *, pseudo=False, unit=None):
+def ramp_pair(seed, height=90, width=120, *, pseudo=False, unit=None, focal=None):
     """A pair whose colour and disparity both grow from left to right."""
     rng = np.random.default_rng(seed)
     slope = np.linspace(0, 1, width, dtype=np.float32)[None].repeat(height, 0)
     pixels = np.clip(slope[..., None] * 200 + rng.uniform(0, 55, 3), 0, 255).astype(np.uint8)
     known = np.ones((height, width), bool)
-    return Pair(pixels, slope.astype(np.float16), known, unit, pseudo)
+    return Pair(pixels, slope.astype(np.float16), known, unit, pseudo, focal=focal)
 
 
 def two_sources(*, pseudo=False, unit=None, share=1):

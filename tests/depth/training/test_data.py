@@ -53,10 +53,12 @@ def test_a_metric_source_keeps_what_is_in_metres(tmp_path):
     lines = []
     (source,) = open_sources([f"pairs:{mixed}"], 24, metric=True, notify=lines.append)
     assert len(source.pairs) == 2
-    assert lines == ["1 pairs of unknown unit left out"]
+    assert lines == ["1 of 3 pairs left out: without metres"]
     none = write_pairs(tmp_path / "b", ["disparity_rel"])
-    with pytest.raises(InputError, match="none of these pairs is in metres"):
+    with pytest.raises(InputError, match="none of these pairs has metres"):
         open_sources([f"pairs:{none}"], 24, metric=True)
+    with pytest.raises(InputError, match="none of these pairs has metres and a focal length"):
+        open_sources([f"pairs:{mixed}"], 24, metric=True, camera=True)
 
 
 def test_a_picture_that_does_not_decode_is_named_or_left_out(tmp_path):

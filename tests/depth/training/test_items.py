@@ -53,6 +53,16 @@ def test_measured_pairs_keep_metres_where_they_have_them(tmp_path, steps):
     assert (relative.disparity[0, 30], relative.disparity[0, 50]) == (0.5, 1)
 
 
+def test_pairs_know_their_camera_at_the_size_they_are_kept_at(tmp_path, steps):
+    rows = [[f"0000{i}", "x", "x", "depth_mm", fx, "1"] for i, fx in enumerate(("51.0", ""))]
+    known, unknown = read_pairs(rgbd_items(write_folder(tmp_path, rows, steps)), 20)
+    assert known.pixels.shape == (20, 30, 3)
+    assert (known.focal, unknown.focal) == (25.5, None)
+    rows[0][4] = "-3"
+    with pytest.raises(InputError, match=r"line 2: fx '-3' is not a positive number"):
+        rgbd_items(write_folder(tmp_path / "bad", rows, steps))
+
+
 def test_rendered_scenes_know_their_sky(tmp_path, steps):
     rows = [["000000", "sightline", "0", "inverse_depth", "", "0", "0.0005"]]
     folder = write_folder(tmp_path, rows, steps, [*COLUMNS, "unit"])

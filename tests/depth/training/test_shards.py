@@ -61,7 +61,7 @@ def tars(folder):
 def same_label(one, two):
     np.testing.assert_array_equal(one.disparity, two.disparity)
     np.testing.assert_array_equal(one.known, two.known)
-    assert (one.unit, one.pseudo) == (two.unit, two.pseudo)
+    assert (one.unit, one.pseudo, one.focal) == (two.unit, two.pseudo, two.focal)
     if one.weight is None or two.weight is None:
         assert one.weight is two.weight
     else:
@@ -84,7 +84,7 @@ def test_labels_survive_to_the_bit(height, width, unit, trusted, seed):
     disparity = np.where(known, rng.random((height, width)) ** 4, 0).astype(np.float16)
     weight = rng.integers(0, 256, (height, width)).astype(np.uint8) if trusted else None
     pixels = np.full((height, width, 3), rng.integers(0, 256, 3), np.uint8)
-    pair = Pair(pixels, disparity, known, unit, trusted, weight)
+    pair = Pair(pixels, disparity, known, unit, trusted, weight, unit)
     found = decode_pair(encode_pair(pair, "a.jpg"))
     same_label(pair, found)
     assert np.abs(found.pixels.astype(int) - pixels).max() <= 4
@@ -342,6 +342,8 @@ def test_pairs_that_make_no_sense():
         ({"json": b"{"}, "unit cannot be read"),
         ({"json": b'{"pseudo": false, "unit": -1}'}, "unit makes no sense"),
         ({"json": b'{"pseudo": false, "unit": NaN}'}, "unit makes no sense"),
+        ({"json": b'{"pseudo": false, "unit": 1, "focal": -2}'}, "unit makes no sense"),
+        ({"json": b"[]"}, "unit cannot be read"),
         ({"json": b'{"pseudo": 3, "unit": null}'}, "makes no sense"),
     ):
         with pytest.raises(InputError, match=message):

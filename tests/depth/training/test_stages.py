@@ -54,7 +54,7 @@ PICTURE = (torch.rand((40, 60, 3), generator=torch.Generator().manual_seed(0)) *
 def test_a_compact_metric_stage_takes_all_of_a_relative_model_but_its_last_layer(tmp_path):
     base = run("student", tmp_path / "a", StudentOptions(start="nothing", **QUICK))
     options = MetricOptions(start=str(base), **{**QUICK, "steps": 1}, max_depth=8.0)
-    spec = spec_for(options, options.max_depth)
+    spec = spec_for(options)
     network, old = make_network(options, spec).state_dict(), load_file(base)
     differing = {name for name in old if not torch.equal(network[name], old[name])}
     assert differing == {"last.weight", "last.bias"}
@@ -95,7 +95,7 @@ def test_a_relative_vit_is_lifted_above_its_relu():
     spec = spec_for(TrainOptions())
     state = {"depth_head.scratch.output_conv2.2.bias": torch.tensor([-0.25])}
     assert float(*finished(state, spec).values()) == LIFT - 0.25
-    metric = spec_for(TrainOptions(), 20.0)
+    metric = spec_for(MetricOptions(network="vits", start="dinov2-s"))
     assert float(*finished(state, metric).values()) == -0.25
 
 

@@ -1,11 +1,17 @@
+import math
+from dataclasses import replace
+
+import numpy as np
 import pytest
 import torch
 
 from sightline.depth.compact import compact_spec
 from sightline.depth.spec import ModelSpec
+from sightline.depth.training.augment import AugmentConfig, make_sample
 from sightline.depth.training.shards import MemoryPairs
 from sightline.depth.training.stream import Source, batches, make_batch, shapes
 from sightline.errors import InputError
+from sightline.types import Kind
 
 from .helpers import ramp_pair, small_stream, two_sources
 
@@ -90,3 +96,30 @@ def test_cutmix_pastes_another_labelled_picture_with_its_label():
 def test_sources_must_give_something():
     with pytest.raises(InputError, match="at least 1"):
         Source(MemoryPairs([ramp_pair(0)]), 0)
+
+
+def _units(focal, spec, **changes):
+    pairs = MemoryPairs([ramp_pair(0, unit=0.5, focal=focal)])
+    return make_batch([Source(pairs, 8)], 3, spec, small_stream(**changes)).unit
+
+
+def test_metres_are_those_of_the_networks_own_camera():
+    plain = compact_spec(Kind.METRIC_DEPTH, 20.0)
+    assert torch.equal(_units(100.0, plain), torch.full((8,), 0.5))
+    canonical = replace(plain, focal=200.0)
+    once, twice = _units(100.0, canonical), _units(200.0, canonical)
+    assert torch.allclose(twice, 2 * once)  # seen through a lens twice as long, half as far
+    assert len(set(once.tolist())) > 1  # every crop is another zoom
+    # Crops of 0.6 to 1 of 90 px, enlarged to a batch of about 64 × 80.
+    assert 0.4 < float(once.min()) * 200 / (0.5 * 100) < float(once.max()) * 200 / (0.5 * 100) < 1.6
+    assert math.isnan(float(_units(None, canonical)[0]))
+
+
+def test_a_crop_and_its_zoom_agree_about_size_over_distance():
+    """A wall 2 m wide at 4 m: its width in pixels over focal length is 0.5, whatever the crop."""
+    pair = ramp_pair(0, unit=0.25, focal=100.0)
+    config = AugmentConfig(stretch=1.0)
+    for seed in range(20):
+        sample = make_sample(pair, (64, 80), config, np.random.default_rng(seed))
+        slope = np.abs(np.diff(sample.disparity[32, 10:70])).mean()
+        assert slope * sample.zoom == pytest.approx(1 / 119, rel=0.03)

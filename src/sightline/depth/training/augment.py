@@ -59,12 +59,14 @@ class Sample:
         disparity: (H, W) float32, larger is nearer, at most 1; 0 where unknown.
         known: (H, W) bool.
         weight: (H, W) float32 trust in the label, 0 to 1.
+        zoom: a focal length in [px] of the pair is this many times as long in [px] of the sample.
     """
 
     pixels: NDArray[np.uint8]
     disparity: FloatArray
     known: BoolArray
     weight: FloatArray
+    zoom: float = 1.0
 
 
 def crop_pair(
@@ -91,7 +93,8 @@ def crop_pair(
         pixels, disparity, known, weight = (
             np.ascontiguousarray(array[:, ::-1]) for array in (pixels, disparity, known, weight)
         )
-    return Sample(np.asarray(pixels, np.uint8), disparity, known, weight)
+    zoom = math.sqrt(size[0] / rows * size[1] / columns)
+    return Sample(np.asarray(pixels, np.uint8), disparity, known, weight, zoom)
 
 
 def _resize_label(
@@ -150,7 +153,7 @@ def make_sample(
     """Crop, flip and vary one pair; the result is (height, width) = `size`."""
     cut = crop_pair(pair, size, config, rng)
     pixels = degrade_sensor(vary_light(cut.pixels, config, rng), config, rng)
-    return Sample(np.ascontiguousarray(pixels), cut.disparity, cut.known, cut.weight)
+    return Sample(np.ascontiguousarray(pixels), cut.disparity, cut.known, cut.weight, cut.zoom)
 
 
 def cutmix(size: Sequence[int], rng: np.random.Generator) -> tuple[int, int, int, int]:

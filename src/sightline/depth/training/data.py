@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,21 @@ ROOM_TO_CROP = 1.25
 
 #: More pairs than this are not read into memory: about 4 GB at 320 px.
 MOST_IN_MEMORY = 15_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """What a pair must have to be learnt from."""
+
+    metric: bool = False
+    camera: bool = False
+
+    def has(self, pair: Pair) -> bool:
+        metres = pair.unit is not None or not self.metric
+        return metres and (pair.focal is not None or not self.camera)
+
+    def __str__(self) -> str:
+        return "metres and a focal length" if self.camera else "metres"
 
 
 class FolderPairs:
@@ -55,6 +71,7 @@ def open_sources(
     short_side: int,
     *,
     metric: bool = False,
+    camera: bool = False,
     notify: Notify | None = None,
 ) -> list[Source]:
     """Open every `SET:FOLDER[@SHARE]`.
@@ -63,9 +80,11 @@ def open_sources(
         named: as the user wrote them.
         short_side: of what the network will see, [px].
         metric: leave out pairs whose unit nobody knows.
+        camera: and those whose focal length nobody knows.
         notify: told of pairs that cannot be read or used; without it an unreadable one is an error.
     """
-    return [_open(text, round(short_side * ROOM_TO_CROP), metric, notify) for text in named]
+    use = _Use(metric, camera)
+    return [_open(text, round(short_side * ROOM_TO_CROP), use, notify) for text in named]
 
 
 def open_photos(
@@ -73,7 +92,7 @@ def open_photos(
 ) -> Source:
     """Open photographs with the labels of one or several teachers."""
     found = TrainingSet("photos", photo_items(photos, *labels), read_pair)
-    return Source(_in_memory(found, round(short_side * ROOM_TO_CROP), notify), share)
+    return Source(_in_memory(found, round(short_side * ROOM_TO_CROP), _Use(), notify), share)
 
 
 def split_share(text: str) -> tuple[str, int]:
@@ -86,24 +105,18 @@ def split_share(text: str) -> tuple[str, int]:
     return (match[1], int(match[2])) if match else (text, USUAL_SHARE)
 
 
-def _open(text: str, short_side: int, metric: bool, notify: Notify | None) -> Source:
+def _open(text: str, short_side: int, use: _Use, notify: Notify | None) -> Source:
     where, share = split_share(text)
     if where.startswith("shards:"):
         return Source(ShardPairs(where.removeprefix("shards:")), share)
     found = open_set(where)
     if len(found.items) > MOST_IN_MEMORY:
         return Source(FolderPairs(found, short_side), share)
-    return Source(_in_memory(found, short_side, notify, metric=metric), share)
+    return Source(_in_memory(found, short_side, use, notify), share)
 
 
-def _in_memory(
-    found: TrainingSet,
-    short_side: int,
-    notify: Notify | None,
-    *,
-    metric: bool = False,
-) -> PairSource:
-    """Read a whole set; of a metric one only the pairs in metres."""
+def _in_memory(found: TrainingSet, short_side: int, use: _Use, notify: Notify | None) -> PairSource:
+    """Read a whole set, and keep what is of use."""
 
     def skip(_: Any, error: InputError) -> None:
         assert notify is not None
@@ -112,11 +125,9 @@ def _in_memory(
     pairs = read_pairs(
         found.items, short_side, skip=skip if notify is not None else None, read=found.read
     )
-    if not metric:
-        return MemoryPairs(pairs)
-    kept = [pair for pair in pairs if pair.unit is not None]
+    kept = [pair for pair in pairs if use.has(pair)]
     if not kept:
-        raise InputError("none of these pairs is in metres", remedy="a metric model needs metres")
+        raise InputError(f"none of these pairs has {use}", remedy="a metric model needs that")
     if notify is not None and len(kept) < len(pairs):
-        notify(f"{len(pairs) - len(kept)} pairs of unknown unit left out")
+        notify(f"{len(pairs) - len(kept)} of {len(pairs)} pairs left out: without {use}")
     return MemoryPairs(kept)

@@ -31,6 +31,7 @@ from sightline.depth.training.pairs import (
     resize_measured,
     scale_to_one,
     shrink_pixels,
+    shrunk_focal,
     shrunk_size,
 )
 from sightline.errors import InputError
@@ -74,6 +75,7 @@ class Item:
         unit: 1/m per step, for coding `inverse_depth`.
         pseudo: a teacher's label, not truth.
         labels: label files of further teachers, to be combined with the first; pseudo only.
+        focal: of the camera, in [px] of the picture as stored; None if unknown.
     """
 
     picture: Path
@@ -83,13 +85,15 @@ class Item:
     unit: float | None = None
     pseudo: bool = False
     labels: tuple[Path, ...] = ()
+    focal: float | None = None
 
 
 def rgbd_items(folder: str | Path) -> list[Item]:
     """List the pairs of an `NNNNN.jpg` + `NNNNN.png` folder with its `index.csv`.
 
     The columns `id` and `kind` (`depth_mm`, `disparity_rel`, `inverse_depth`) are needed, `unit` in
-    [1/m] per step for `inverse_depth`, which is what `sightline scenes make` writes.
+    [1/m] per step for `inverse_depth`, which is what `sightline scenes make` writes. The focal length
+    in pixels may stand in `fx`; without it a metric stage that asks for cameras leaves the pair out.
     """
     folder = Path(folder)
     index = folder / "index.csv"
@@ -114,19 +118,25 @@ def _row_item(folder: Path, row: dict[str, str], line: int) -> Item:
         raise InputError(f"line {line}: kind {kind!r} is not one of {', '.join(_CODINGS)}")
     coding, unit = _CODINGS[kind], None
     if coding == "inverse_depth":
-        try:
-            unit = float(row.get("unit") or "")
-        except ValueError:
-            unit = math.nan
-        if not (math.isfinite(unit) and unit > 0):
-            raise InputError(f"line {line}: unit {row.get('unit')!r} is not a positive number")
+        unit = _positive(row, "unit", line)
     return Item(
         folder / f"{name}.jpg",
         folder / f"{name}.png",
         coding,
         zero_is_unknown=coding != "inverse_depth",
         unit=unit,
+        focal=_positive(row, "fx", line) if row.get("fx") else None,
     )
+
+
+def _positive(row: dict[str, str], column: str, line: int) -> float:
+    try:
+        number = float(row.get(column) or "")
+    except ValueError:
+        number = math.nan
+    if not (math.isfinite(number) and number > 0):
+        raise InputError(f"line {line}: {column} {row.get(column)!r} is not a positive number")
+    return number
 
 
 def is_held_out(name: str) -> bool:
@@ -183,6 +193,7 @@ def read_pair(item: Item, short_side: int) -> Pair:
     """Read one pair, shrunk so that its shorter side is at most `short_side` pixels."""
     pixels = read_picture(item.picture).pixels
     size = shrunk_size(pixels, short_side)
+    focal = shrunk_focal(item.focal, pixels, size)
     labels = [read_label(path, pixels) for path in (item.label, *item.labels)]
     pixels = shrink_pixels(pixels, size)
     if item.pseudo:
@@ -197,7 +208,8 @@ def read_pair(item: Item, short_side: int) -> Pair:
         if not bool(known.any()):
             raise InputError("no pixel of it is known")
     disparity, divisor = scale_to_one(values, known)
-    return Pair(pixels, disparity, known, None if item.coding == "disparity" else divisor)
+    unit = None if item.coding == "disparity" else divisor
+    return Pair(pixels, disparity, known, unit, focal=focal)
 
 
 def read_pairs(

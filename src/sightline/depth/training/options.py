@@ -107,6 +107,8 @@ class MetricOptions(TrainOptions):
         max_depth: what the last sigmoid is scaled by, in [m]: 20 indoors, 80 outdoors. It belongs to
             the weights; another value means another model.
         variance_focus: SiLog's λ; 1 forgives a wrong scale, 0 does not.
+        focal: of the camera that the network learns metres for, in pixels of what it sees; other
+            lenses are brought to it. 0: metres as they are, whatever the lens, as in the paper.
     """
 
     network: Network = "compact"
@@ -121,8 +123,11 @@ class MetricOptions(TrainOptions):
     average: float = 0.995
     max_depth: float = 20.0
     variance_focus: float = 0.5
+    focal: float = 280.0
 
     def __post_init__(self) -> None:
         TrainOptions.__post_init__(self)
         if not 0 < self.max_depth < float("inf"):
             raise InputError(f"max_depth must be a positive number, got {self.max_depth}")
+        if not 0 <= self.focal < float("inf"):
+            raise InputError(f"focal must be 0 or a positive number, got {self.focal}")

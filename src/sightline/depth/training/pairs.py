@@ -30,6 +30,7 @@ class Pair:
         pseudo: a teacher's label: the trimmed loss and the feature alignment apply.
         weight: (H, W) uint8, trust from 0 to 255 by the agreement of several teachers; None is full
             trust everywhere.
+        focal: of the camera, in [px] of these pixels; None where nobody knows.
     """
 
     pixels: NDArray[np.uint8]
@@ -38,6 +39,7 @@ class Pair:
     unit: float | None = None
     pseudo: bool = False
     weight: NDArray[np.uint8] | None = None
+    focal: float | None = None
 
 
 def shrunk_size(pixels: NDArray[np.uint8], short_side: int) -> tuple[int, int]:
@@ -45,6 +47,13 @@ def shrunk_size(pixels: NDArray[np.uint8], short_side: int) -> tuple[int, int]:
     height, width = pixels.shape[:2]
     scale = min(1.0, short_side / min(height, width))
     return max(1, round(height * scale)), max(1, round(width * scale))
+
+
+def shrunk_focal(
+    focal: float | None, pixels: NDArray[np.uint8], size: tuple[int, int]
+) -> float | None:
+    """Return a focal length in [px] of (H, W, 3) pixels once they have (height, width) = `size`."""
+    return None if focal is None else focal * size[1] / pixels.shape[1]
 
 
 def shrink_pixels(pixels: NDArray[np.uint8], size: tuple[int, int]) -> NDArray[np.uint8]:
@@ -106,6 +115,7 @@ def measured_pair(
     short_side: int,
     *,
     metric: bool,
+    focal: float | None = None,
 ) -> Pair:
     """Make a pair of a picture and its exact or measured inverse depth, shrunk to `short_side`.
 
@@ -115,6 +125,7 @@ def measured_pair(
         known: (H, W); numbers that are not finite or are negative never count.
         short_side: the pair's shorter side is at most this, in [px].
         metric: whether the pair is to remember its unit.
+        focal: of the camera, in [px] of `pixels`; None if unknown.
 
     Raises:
         InputError: where nothing is known, or the sizes differ; without a path (see `naming`).
@@ -131,7 +142,13 @@ def measured_pair(
     if not bool(good.any()):
         raise InputError("no pixel of it is known")
     disparity, divisor = scale_to_one(values, good)
-    return Pair(shrink_pixels(pixels, size), disparity, good, divisor if metric else None)
+    return Pair(
+        shrink_pixels(pixels, size),
+        disparity,
+        good,
+        divisor if metric else None,
+        focal=shrunk_focal(focal, pixels, size),
+    )
 
 
 def invert(depth: NDArray[Any]) -> tuple[FloatArray, BoolArray]:

@@ -5,7 +5,7 @@ The first member, `shard.json`, says what the shard was made from. Then for pair
 * `N.jpg`: colour;
 * `N.png`: 16 bits, the bits of the half-precision disparity; 65535 where unknown;
 * `N.trust.png`: 8 bits, only where several teachers made the label;
-* `N.json`: `unit` in [1/m] or null, `pseudo`, and the picture's file name.
+* `N.json`: `unit` in [1/m] or null, `focal` in [px] or null, `pseudo`, and the picture's file name.
 
 Shards may come from anywhere, so nothing of them is trusted: members are read in memory, by known
 names only, within bounds.
@@ -51,7 +51,7 @@ Members = dict[str, bytes]
 def encode_pair(pair: Pair, name: str) -> Members:
     """Return the files of one pair; all but the colours survive to the bit."""
     bits = np.where(pair.known, pair.disparity.view(np.uint16), np.uint16(_UNKNOWN))
-    meta = {"name": name, "pseudo": pair.pseudo, "unit": pair.unit}
+    meta = {"name": name, "pseudo": pair.pseudo, "unit": pair.unit, "focal": pair.focal}
     members = {
         "jpg": _encode(".jpg", pair.pixels[..., ::-1], _QUALITY),
         "png": _encode(".png", bits, [cv2.IMWRITE_PNG_COMPRESSION, 3]),
@@ -88,8 +88,8 @@ def decode_pair(members: Members) -> Pair:
     bits = np.where(known, bits, np.uint16(0))
     if int(bits.max()) > _ONE:
         raise InputError("a pair's disparity is not within 0 and 1", remedy=GET_AGAIN)
-    unit, pseudo = _meta(members["json"])
-    return Pair(pixels, bits.view(np.float16), known, unit, pseudo, trust)
+    unit, focal, pseudo = _meta(members["json"])
+    return Pair(pixels, bits.view(np.float16), known, unit, pseudo, trust, focal)
 
 
 def _decode(data: bytes, flag: int, dtype: type[Any], dimensions: int) -> NDArray[Any]:
@@ -108,17 +108,20 @@ def _decode(data: bytes, flag: int, dtype: type[Any], dimensions: int) -> NDArra
     return np.asarray(pixels)
 
 
-def _meta(data: bytes) -> tuple[float | None, bool]:
+def _meta(data: bytes) -> tuple[float | None, float | None, bool]:
+    """Return unit, focal length (which older shards lack) and whether it is a teacher's label."""
     try:
         meta: Any = json.loads(data)
-        unit, pseudo = meta["unit"], meta["pseudo"]
-        if unit is not None:
-            unit = float(unit)
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        unit, focal = (
+            None if value is None else float(value) for value in (meta["unit"], meta.get("focal"))
+        )
+        pseudo = meta["pseudo"]
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise InputError("a pair's unit cannot be read", remedy=GET_AGAIN) from error
-    if not isinstance(pseudo, bool) or (unit is not None and not 0 < unit < math.inf):
+    lengths = [value for value in (unit, focal) if value is not None]
+    if not isinstance(pseudo, bool) or not all(0 < value < math.inf for value in lengths):
         raise InputError("a pair's unit makes no sense", remedy=GET_AGAIN)
-    return unit, pseudo
+    return unit, focal, pseudo
 
 
 def write_tar(file: BinaryIO, header: bytes, pairs: Iterator[Members]) -> int:

@@ -63,8 +63,7 @@ def run_stage(
     """
     if options.threads:
         torch.set_num_threads(options.threads)
-    max_depth = options.max_depth if isinstance(options, MetricOptions) else None
-    spec = spec_for(options, max_depth)
+    spec = spec_for(options)
     out.mkdir(parents=True, exist_ok=True)
     with team(options.device) as ours:
         if ours.leads:
@@ -127,9 +126,10 @@ def _bfloat16(options: TrainOptions, ours: Team) -> bool:
 
 
 def _stream(options: TrainOptions) -> StreamConfig:
-    metric = isinstance(options, MetricOptions)
-    # A crop that is enlarged looks nearer than it is: metres leave little room to zoom.
-    measured = AugmentConfig(smallest_crop=0.9, stretch=1.05) if metric else AugmentConfig()
+    measured = AugmentConfig()
+    if isinstance(options, MetricOptions):
+        # What is enlarged looks nearer than it is: without cameras there is little room to zoom.
+        measured = AugmentConfig(smallest_crop=0.6 if options.focal else 0.9, stretch=1.05)
     return StreamConfig(
         options.short_side, measured, AugmentConfig.strong(), options.cutmix, options.seed
     )

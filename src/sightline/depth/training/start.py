@@ -15,7 +15,7 @@ from sightline.depth.file_kinds import FileKind, file_kind, safetensors_header
 from sightline.depth.network import DepthAnything, build
 from sightline.depth.onnx_weights import carries_weights
 from sightline.depth.spec import SPEC_KEY, ModelSpec
-from sightline.depth.training.options import TrainOptions
+from sightline.depth.training.options import MetricOptions, TrainOptions
 from sightline.errors import InputError
 from sightline.types import Kind
 from sightline.weights.entry import Entry
@@ -24,8 +24,11 @@ from sightline.weights.store import resolve
 NOTHING = "nothing"
 
 
-def spec_for(options: TrainOptions, max_depth: float | None = None) -> ModelSpec:
-    """Describe the network to be trained; with `max_depth` in [m] it is a metric one."""
+def spec_for(options: TrainOptions) -> ModelSpec:
+    """Describe the network to be trained."""
+    max_depth, focal = None, None
+    if isinstance(options, MetricOptions):
+        max_depth, focal = options.max_depth, options.focal or None
     kind = Kind.RELATIVE_DISPARITY if max_depth is None else Kind.METRIC_DEPTH
     if options.network == "compact":
         base = compact_spec(kind, max_depth)
@@ -39,6 +42,7 @@ def spec_for(options: TrainOptions, max_depth: float | None = None) -> ModelSpec
         size=-(-size // multiple) * multiple,
         multiple=multiple,
         max_depth=max_depth,
+        focal=focal,
         resize=base.resize,
         sharpen=True,
         mean=base.mean,

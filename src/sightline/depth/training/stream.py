@@ -19,6 +19,7 @@ from torch import Tensor
 
 from sightline.depth.spec import ModelSpec
 from sightline.depth.training.augment import AugmentConfig, Sample, cutmix, make_sample
+from sightline.depth.training.pairs import Pair
 from sightline.depth.training.shards import PairSource
 from sightline.errors import InputError
 
@@ -36,7 +37,8 @@ class Batch:
         disparity: (N, H, W), at most 1.
         known: (N, H, W) bool.
         weight: (N, H, W) trust in the label, 0 to 1.
-        unit: (N,) true inverse depth in [1/m] is disparity times this; NaN where nobody knows.
+        unit: (N,) inverse depth in [1/m] is disparity times this, as a camera of the network's own
+            focal length would see it (`ModelSpec.focal`), or true; NaN where nobody knows.
         pseudo: (N,) bool, a teacher's label rather than a measurement.
         pasted: (N, H, W) bool, where CutMix put another picture of the batch in; None without CutMix.
     """
@@ -136,13 +138,27 @@ def make_batch(
         pair = source.pairs.pair(position, (config.seed, 2, number))
         augment = config.augment_pseudo if pair.pseudo else config.augment
         rng = np.random.default_rng([config.seed, 3, number, position])
-        samples.append(make_sample(pair, choices[which], augment, rng))
-        units.append(math.nan if pair.unit is None else pair.unit)
+        sample = make_sample(pair, choices[which], augment, rng)
+        samples.append(sample)
+        units.append(_unit(pair, sample.zoom, spec.focal))
         pseudo.append(pair.pseudo)
     batch = _collate(samples, units, pseudo, spec)
     if config.cutmix > 0:
         return _paste(batch, config, np.random.default_rng([config.seed, 4, step, rank]))
     return batch
+
+
+def _unit(pair: Pair, zoom: float, focal: float | None) -> float:
+    """Return the unit of a sample's disparity in [1/m] for a network of that focal length in [px].
+
+    Metric3D (Yin et al. 2023, §3.1): what is twice as large through a lens twice as long looks alike,
+    so the network learns the distance at which its own lens would show the same picture.
+    """
+    if pair.unit is None or (focal is not None and pair.focal is None):
+        return math.nan
+    if focal is None or pair.focal is None:
+        return pair.unit
+    return pair.unit * pair.focal * zoom / focal
 
 
 def _collate(

@@ -93,7 +93,9 @@ def read(item: Frame, short_side: int) -> Pair:
     pixels = read_picture(item.picture).pixels
     with naming(item.depth):
         inverse, known = invert(ray_to_planar(_read_distance(item.depth)))
-        return measured_pair(pixels, inverse, known, short_side, metric=True)
+        return measured_pair(
+            pixels, inverse, known, short_side, metric=True, focal=FOCAL * pixels.shape[1]
+        )
 
 
 def ray_to_planar(distance: NDArray[np.floating]) -> FloatArray:

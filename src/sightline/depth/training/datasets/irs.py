@@ -54,7 +54,14 @@ def read(item: Frame, short_side: int) -> Pair:
     with naming(item.depth):
         disparity = _read_disparity(item.depth)
         inverse = disparity / np.float32(FOCAL * disparity.shape[1] * BASELINE)
-        return measured_pair(pixels, inverse, disparity > 0, short_side, metric=True)
+        return measured_pair(
+            pixels,
+            inverse,
+            disparity > 0,
+            short_side,
+            metric=True,
+            focal=FOCAL * pixels.shape[1],
+        )
 
 
 def _read_disparity(path: Path) -> FloatArray:

@@ -25,6 +25,9 @@ from sightline.types import FloatArray
 
 LAYOUT = "<world>/{Easy,Hard}/PNNN/image_left/NNNNNN_left.png"
 
+#: Focal length over the picture's width, both in [px].
+FOCAL = 320 / 640
+
 
 def items(root: str | Path) -> list[Frame]:
     """List the left frames of all worlds, both difficulties."""
@@ -41,7 +44,9 @@ def read(item: Frame, short_side: int) -> Pair:
     pixels = read_picture(item.picture).pixels
     with naming(item.depth):
         inverse, known = invert(_read_metres(item.depth))
-        return measured_pair(pixels, inverse, known, short_side, metric=True)
+        return measured_pair(
+            pixels, inverse, known, short_side, metric=True, focal=FOCAL * pixels.shape[1]
+        )
 
 
 def _read_metres(path: Path) -> FloatArray:

@@ -23,6 +23,9 @@ from sightline.files.reading import naming
 
 LAYOUT = "SceneXX/<variation>/frames/rgb/Camera_0/rgb_NNNNN.jpg"
 
+#: Focal length over the picture's width, both in [px].
+FOCAL = 725.0087 / 1242
+
 _SKY = 65535
 
 
@@ -46,4 +49,6 @@ def read(item: Frame, short_side: int) -> Pair:
             raise InputError("has 8 bits, must have 16")
         metres = np.where(stored == _SKY, np.float32(np.inf), stored.astype(np.float32) / 100)
         inverse, known = invert(metres)
-        return measured_pair(pixels, inverse, known, short_side, metric=True)
+        return measured_pair(
+            pixels, inverse, known, short_side, metric=True, focal=FOCAL * pixels.shape[1]
+        )
