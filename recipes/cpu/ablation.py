@@ -25,7 +25,7 @@ from sightline.files.atomic import write_text
 BATCH = 12
 
 
-STEPS = 500
+STEPS = 400
 SHORT_SIDE = 160
 
 

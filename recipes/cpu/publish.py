@@ -23,7 +23,9 @@ from sightline.depth.engines.openvino import OpenVinoEngine
 from sightline.depth.estimator import DepthEstimator
 from sightline.depth.export import export_onnx
 from sightline.depth.int8 import GateNotPassed, make_int8
+from sightline.depth.spec import ModelSpec
 from sightline.depth.training.items import is_held_out
+from sightline.depth.training.stages import LIFT
 from sightline.files.pictures import PICTURE_SUFFIXES, read_picture
 from sightline.types import Kind
 from sightline.weights.entry import Gate
@@ -34,6 +36,11 @@ SUMMARIES = {
     "small": "our ViT-S, the teacher of the CPU recipe: sharper, slower",
     "tiny-metric": "our compact network in metres, for rooms",
 }
+
+
+def zero_of(spec: ModelSpec) -> float:
+    """Return what a network of ours says of things infinitely far away."""
+    return 0.0 if spec.architecture == "compact" else LIFT
 
 
 def figures(estimator: DepthEstimator, data: Path) -> str:
@@ -76,6 +83,9 @@ def main() -> None:
     parser.add_argument(
         "--size", type=int, help="shorter side it is to see; as trained if not given"
     )
+    parser.add_argument(
+        "--curve", type=float, help="straighten its output by this power (see curve.py)"
+    )
     parser.add_argument("--default", action="store_true", help="let `default` be this one")
     parser.add_argument("--int8", action="store_true", help="try an int8 version too")
     parser.add_argument(
@@ -87,6 +97,8 @@ def main() -> None:
     spec = replace(read_checkpoint(options.model).spec, sharpen=True)
     if options.size:
         spec = replace(spec, size=options.size)
+    if options.curve:
+        spec = replace(spec, curve=options.curve, zero=zero_of(spec))
     graph = folder / f"{options.name}.onnx"
     export_onnx(load_network(options.model), spec, graph, store=options.store)
     # The graph carries the weights under their own names; a second copy would only take room.

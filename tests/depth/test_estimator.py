@@ -141,6 +141,21 @@ def test_metric_network(make_onnx, metric_spec, tmp_path, own_cache, photo):
     assert (depth.sigma / depth.values).min() > 0.01
 
 
+def test_a_curved_output_is_straightened_about_its_zero(conv_onnx, conv_spec, photo):
+    def spread(result):
+        return result - result.mean() + 3.0
+
+    plain = DepthEstimator(Recorded(OpenVinoEngine(conv_onnx, 1), spread), conv_spec, "conv")
+    spec = replace(conv_spec, curve=2.0, zero=3.0)
+    bent = DepthEstimator(Recorded(OpenVinoEngine(conv_onnx, 1), spread), spec, "conv")
+    above = plain.predict(photo) - 3.0
+    assert above.min() < 0 < above.max()
+    np.testing.assert_allclose(bent.predict(photo), 3.0 + above * np.abs(above), atol=1e-5)
+    one, many = bent.infer(photo), bent.infer_batch([photo])[0]
+    np.testing.assert_array_equal(one.values, many.values)
+    assert one.values.dtype == np.float32
+
+
 def test_metres_are_in_proportion_to_the_cameras_focal_length(
     make_onnx, metric_spec, tmp_path, own_cache, photo
 ):

@@ -201,7 +201,7 @@ class DepthEstimator:
             hw = (picture.height, picture.width)
             group = waiting.setdefault(entry.shape, [])
             lens = camera or picture.camera
-            factor = self._to_metres(lens.focal, picture.width, entry)
+            factor = self._lens_factor(lens.focal, picture.width, entry)
             group.append(_Waiting(number, entry, hw, lens, factor))
             if len(group) == BATCH:
                 done |= self._run_group(group)
@@ -215,7 +215,7 @@ class DepthEstimator:
         maps = self.engine.run(np.concatenate([one.entry for one in group]))
         return {
             one.number: DepthMap(
-                self.enlarge(raw * np.float32(one.factor), one.hw),
+                self.enlarge(self._read(raw, one.factor), one.hw),
                 self.spec.kind,
                 camera=one.camera,
                 source=self.source,
@@ -238,15 +238,21 @@ class DepthEstimator:
             (h, w) float32 at network size, in the unit of `spec.kind`.
         """
         entry = self._input(pixels, size)
-        result: FloatArray = self.engine.run(entry)[0]
-        if self.spec.focal is None:
-            return result
         height, width = pixels.shape[:2]
         focal = Camera.assumed(width, height).focal if focal is None else focal
-        return result * np.float32(self._to_metres(focal, width, entry))
+        return self._read(self.engine.run(entry)[0], self._lens_factor(focal, width, entry))
 
-    def _to_metres(self, focal: float, width: int, entry: FloatArray) -> float:
-        """Return what the output is multiplied by for a picture's camera.
+    def _read(self, raw: FloatArray, factor: float) -> FloatArray:
+        """Turn (h, w) of the network into the unit of `spec.kind`."""
+        spec = self.spec
+        if spec.curve != 1:
+            above = raw - np.float32(spec.zero)
+            straight = np.copysign(np.abs(above) ** np.float32(spec.curve), above)
+            return np.asarray(straight + np.float32(spec.zero), np.float32)
+        return raw if factor == 1 else raw * np.float32(factor)
+
+    def _lens_factor(self, focal: float, width: int, entry: FloatArray) -> float:
+        """Return what metres are multiplied by for a picture's camera.
 
         Args:
             focal: in [px] of the picture.

@@ -36,6 +36,9 @@ class ModelSpec:
         max_depth: for metric networks the distance in [m] that the last sigmoid is scaled by.
         focal: the output is metres as a camera of this focal length in [px] of the network's input
             would see them; another camera's are in proportion to its own. None: metres as they are.
+        curve: a relative network that squeezes the near together is straightened by this power of
+            what its output is above `zero`; 1 leaves it as it is.
+        zero: what the network says of things infinitely far away.
         resize: `cubic` as the authors of Depth Anything do (no antialiasing), or `area`.
         sharpen: draw outlines as steps when the map is enlarged (`depth.sharpen`); the authors'
             networks are left as published.
@@ -50,6 +53,8 @@ class ModelSpec:
     multiple: int = 14
     max_depth: float | None = None
     focal: float | None = None
+    curve: float = 1.0
+    zero: float = 0.0
     resize: Literal["cubic", "area"] = "cubic"
     sharpen: bool = False
     taps: Literal["v1", "v2"] = "v2"
@@ -70,6 +75,10 @@ class ModelSpec:
             self.max_depth is not None and 0 < self.focal < math.inf
         ):
             raise InputError("a focal length is a positive number, for metric networks only")
+        if not (0 < self.curve < math.inf and math.isfinite(self.zero)):
+            raise InputError(f"a curve of {self.curve} above {self.zero} makes no sense")
+        if self.curve != 1 and self.kind is not Kind.RELATIVE_DISPARITY:
+            raise InputError("only a relative network's output may be straightened")
 
     def to_json(self) -> str:
         """One line of JSON, keys sorted."""

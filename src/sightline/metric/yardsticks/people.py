@@ -28,11 +28,11 @@ from sightline.types import BoolArray, Camera, FloatArray
 #: adults, since a mesh tool knows no more of it than we do.
 MESH_SIGMA = 0.07
 #: Relative error of one person's relative depth beside the line of the picture, and the part of it
-#: that everybody in a picture shares: networks set people off from what is around them. With `small`,
-#: in the first twenty scenes of benchmarks/metres.py; the others of it judge what comes of them.
+#: that everybody in a picture shares: networks set people off from what is around them. Measured with
+#: `small` in rendered scenes (docs/lab-log.md).
 PERSON_READING, COMMON_READING = 0.15, 0.12
-#: The same for the ground at a person's feet; the common part was chosen so that the error bars of
-#: those twenty scenes hold, since the ground is not the whole picture.
+#: The same for the ground at a person's feet; the common part was chosen so that error bars hold in
+#: thirty rendered scenes other than those of the table, since the ground is not the whole picture.
 FEET_READING, COMMON_FEET = 0.05, 0.1
 #: From this chance on that somebody is a thing, say so; and what certainty of that adds to the error.
 DOUBT, DOUBTFUL = 0.2, 0.5
