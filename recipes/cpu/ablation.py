@@ -26,7 +26,7 @@ BATCH = 12
 
 
 STEPS = 400
-SHORT_SIDE = 160
+SHORT_SIDE = 128
 
 
 @dataclass(frozen=True, slots=True)
