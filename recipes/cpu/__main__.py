@@ -248,6 +248,10 @@ def main() -> int:
     options = parser.parse_args()
     if not options.smoke and options.data is None:
         parser.error("give --data DIR, or --smoke")
+    known = [stage.name for stage in stages(Path(), Path()) + smoke_stages(Path())]
+    unknown = sorted(set(options.only or ()) - set(known))
+    if unknown:
+        parser.error(f"no stage is called {', '.join(unknown)}; there are {', '.join(known)}")
     if options.smoke:
         prepare_smoke(options.work)
         todo = smoke_stages(options.work)

@@ -23,8 +23,6 @@ from sightline.depth.estimator import load
 from sightline.files.atomic import write_text
 
 BATCH = 12
-
-
 STEPS = 400
 SHORT_SIDE = 128
 
@@ -66,8 +64,8 @@ def command(run: Run, data: Path, work: Path, out: Path, threads: int) -> list[s
     """Return the words of the run's command."""
     common = [
         *("--network", "compact", "--start", "efficientnet-lite0", "--steps", str(STEPS)),
-        *("--short-side", str(SHORT_SIDE), "--warmup", "30", "--average", "0.98"),
-        *("--encoder-rate", "3e-4", "--rate", "1e-3"),
+        *("--short-side", str(SHORT_SIDE), "--warmup", "30", "--decay", "0.6"),
+        *("--encoder-rate", "3e-4", "--rate", "1e-3", "--average", "0.98"),
         *("--validate-every", str(STEPS), "--threads", str(threads)),
         *("--out", str(out), *run.extra),
     ]

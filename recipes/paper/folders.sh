@@ -6,4 +6,4 @@ CHECK=${CHECK:-rgbd}          # validation pictures with measured depth
 DINO=${DINO:-dino}            # dinov2_vit{s,b,l,g}14_pretrain.pth
 GPUS=${GPUS:-8}
 SIGHTLINE=${SIGHTLINE:-sightline}
-TORCHRUN=${TORCHRUN:-torchrun --nproc-per-node $GPUS -m sightline}
+TORCHRUN=${TORCHRUN:-torchrun --nproc-per-node $GPUS -m -- sightline}

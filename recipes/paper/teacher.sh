@@ -8,4 +8,4 @@ $TORCHRUN train teacher --network vitg --start "$DINO/dinov2_vitg14_pretrain.pth
   --data "shards:$WORK/shards/tartanair@33" --data "shards:$WORK/shards/blendedmvs@12" \
   --data "shards:$WORK/shards/irs@11" \
   --steps 160000 --short-side 518 --encoder-rate 5e-6 --rate 5e-5 --weight-decay 0 --decay 1 \
-  --gradient-weight 2 --validate "$CHECK" --validate-every 2000 --save-every 500 --out "$WORK/teacher"
+  --gradient-weight 2 --anchor-weight 0 --validate "$CHECK" --validate-every 2000 --save-every 500 --out "$WORK/teacher"

@@ -3,6 +3,7 @@ import pytest
 from PIL import Image
 
 from sightline.benchmarks.kitti import BENCHMARK, eigen_frames, items
+from sightline.benchmarks.run import IncompleteError, run
 from sightline.errors import InputError
 
 DRIVE = "2011_09_26_drive_0048"
@@ -54,6 +55,19 @@ def test_what_is_not_there_is_named(folder):
     gone = next(item for item in items(folder) if "drive_0002" in item.name)
     assert not gone.files[0].exists()
     assert str(gone.files[1]).endswith("0000000006.png")
+
+
+def test_what_is_not_there_fills_no_screen(folder, tmp_path, oracle):
+    with pytest.raises(IncompleteError, match=r"^640 of 652 pictures of kitti") as caught:
+        run(BENCHMARK, folder, oracle)
+    assert len(caught.value.failures) == 6
+    assert caught.value.failures[-1] == "… and 635 more"
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with pytest.raises(IncompleteError, match="no picture of kitti") as caught:
+        run(BENCHMARK, empty, oracle)
+    assert caught.value.failures[-1] == "… and 647 more"
+    assert oracle.asked == []
 
 
 def test_eight_bits_are_no_depth(folder):

@@ -1,9 +1,15 @@
+from dataclasses import fields
+from typing import get_args
+
 import numpy as np
 import pytest
 
+from sightline.benchmarks import diode
 from sightline.benchmarks.mfh import PROTOCOLS, protocol_of
-from sightline.benchmarks.protocol import Protocol, counted, crop_mask
+from sightline.benchmarks.protocol import Align, Crop, Protocol, Space, counted, crop_mask
 from sightline.errors import InputError
+
+CHOICES = {"align": Align, "space": Space, "crop": Crop}
 
 
 def test_the_eigen_crop_of_nyu():
@@ -38,10 +44,20 @@ def test_what_is_not_a_number_never_counts():
         (Protocol(), "affine-aligned in disparity by least squares (scale ≥ 0), errors in depth"),
         (Protocol(align="none", space="disparity"), "not aligned, errors in disparity"),
         (Protocol(cap=10, far=10, crop="eigen"), "cap 10 m, Eigen crop, known pixels to 10 m"),
+        (diode.BENCHMARK.protocol, "cap 350 m, no crop, known pixels from 0.6 m to 350 m"),
+        (Protocol(align="depth"), "in relative maps, scale and shift of disparity"),
     ],
 )
 def test_the_line_says_it_all(protocol, words):
     assert words in str(protocol)
+
+
+def test_protocols_that_differ_have_lines_that_differ():
+    changes = [{name: value} for name, kind in CHOICES.items() for value in get_args(kind)]
+    changes += [{"cap": 10.0}, {"far": 10.0}, {"far": 80.0}, {"near": 0.6}, {"near": 1e-6}]
+    protocols = {Protocol(**change) for change in changes}
+    assert len({str(protocol) for protocol in protocols}) == len(protocols)
+    assert {field.name for field in fields(Protocol)} == {name for one in changes for name in one}
 
 
 def test_the_box_of_metric_from_human_on_diode():

@@ -77,11 +77,53 @@ def test_keeping_going_says_how_many_are_missing(rgbd_folder, oracle):
 
 def test_a_set_of_which_part_is_there_is_not_the_set(rgbd_folder, oracle):
     larger = dataclasses.replace(BENCHMARK, expected=100)
-    with pytest.raises(IncompleteError) as caught:
+    with pytest.raises(IncompleteError, match=r"^97 of 100 pictures of rgbd") as caught:
         run(larger, rgbd_folder, oracle)
     assert caught.value.failures == ("the folder lists 3 pictures, the set has 100",)
     report = run(larger, rgbd_folder, oracle, keep_going=True)
-    assert "3 pictures of the set's 100" in report.line
+    assert "; 3 pictures of the set's 100; " in report.line
+
+
+def test_what_is_not_listed_and_what_is_damaged_are_counted_together(rgbd_folder, oracle):
+    larger = dataclasses.replace(BENCHMARK, expected=100)
+    (rgbd_folder / "a1/truth.npz").write_bytes(b"damaged")
+    report = run(larger, rgbd_folder, oracle, keep_going=True)
+    assert "2 pictures of the set's 100, 1 could not be scored" in report.line
+    (rgbd_folder / "a1/truth.npz").unlink()
+    with pytest.raises(IncompleteError, match=r"^98 of 100 pictures of rgbd"):
+        run(larger, rgbd_folder, oracle)
+
+
+def test_a_folder_with_more_than_the_set_is_not_the_set(rgbd_folder, oracle):
+    smaller = dataclasses.replace(BENCHMARK, expected=2)
+    with pytest.raises(IncompleteError, match="more pictures than rgbd has") as caught:
+        run(smaller, rgbd_folder, oracle)
+    assert caught.value.failures == ("the folder lists 3 pictures, the set has 2",)
+
+
+@pytest.mark.parametrize("name", ["eth3d", "diode", "kitti", "sintel"])
+@pytest.mark.parametrize("options", [{}, {"every": 10}, {"keep_going": True}])
+def test_a_folder_with_nothing_of_the_set(name, options, tmp_path, oracle):
+    (tmp_path / "final").mkdir()
+    benchmark = find(name)
+    with pytest.raises(IncompleteError, match=f": no picture of {name} was found there") as caught:
+        run(benchmark, tmp_path, oracle, **options)
+    line = str(caught.value)
+    assert "\n" not in line
+    assert "cannot be scored" not in line
+    assert line.startswith(f"{tmp_path}: ")
+    for part in benchmark.layout:
+        assert part.split()[0] in line
+    assert caught.value.exit_code == 2
+    assert str(pickle.loads(pickle.dumps(caught.value))).startswith(line)
+
+
+@pytest.mark.parametrize(("count", "listed"), [(5, 5), (6, 6), (652, 6)])
+def test_a_long_list_is_cut_short(count, listed):
+    failures = IncompleteError("bad", [f"{number}: gone" for number in range(count)]).failures
+    assert len(failures) == listed
+    assert failures[:5] == tuple(f"{number}: gone" for number in range(5))
+    assert failures[5:] == ((f"… and {count - 5} more",) if count > 5 else ())
 
 
 def test_nothing_left_is_an_error(rgbd_folder, oracle):

@@ -117,6 +117,19 @@ def test_relative_disparity_aligned_in_depth():
     )
 
 
+def test_in_relative_maps_scale_and_shift_are_of_disparity():
+    """As the protocol line says: an affine copy of depth is mended in metres, not in disparity."""
+    depth = scene(7)
+    way = Protocol(align="depth")
+    assert "in relative maps, scale and shift of disparity" in str(way)
+    for shift in (0.5, 3):
+        perfect(score(relative(2 / depth + shift), truth_of(depth), way), tolerance=1e-3)
+        perfect(score(metres(2 * depth + shift), truth_of(depth), way))
+        assert score(relative(1 / (2 * depth + shift)), truth_of(depth), way).abs_rel > 1e-3
+    found = score(relative(-1 / depth), truth_of(depth), way)
+    assert found.delta1 < 0.7  # scale ≥ 0
+
+
 @pytest.mark.parametrize("align", ["scale", "median", "none"])
 def test_relative_disparity_needs_a_shift(align):
     with pytest.raises(UnfitError, match="unknown shift"):

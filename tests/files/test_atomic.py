@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -172,3 +173,18 @@ def test_the_advice_of_a_full_disk_fits_every_command(tmp_path: Path) -> None:
     with pytest.raises(SightlineError) as caught:
         fill()
     assert "--resume" not in str(caught.value)
+
+
+@pytest.mark.parametrize("free", [0, 10**9])
+def test_a_full_disk_in_the_words_of_another_library(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: int
+) -> None:
+    usage = shutil._ntuple_diskusage(10**9, 10**9 - free, free)  # type: ignore[attr-defined]
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    words = r"a\.pt: the disk is full" if free == 0 else "unexpected pos 5893696"
+    with (
+        pytest.raises((SightlineError, RuntimeError), match=words),
+        atomic_path(tmp_path / "a.pt", sync=True),
+    ):
+        raise RuntimeError("unexpected pos 5893696 vs 5893592")
+    assert not list(tmp_path.iterdir())

@@ -28,19 +28,34 @@ def test_the_whole_recipe_runs_end_to_end(tmp_path):
     assert "Spearman" in done.stdout
 
 
+def test_a_stage_that_there_is_not(tmp_path):
+    command = [sys.executable, str(ROOT / "recipes" / "cpu"), "--work", str(tmp_path), "--smoke"]
+    done = subprocess.run(
+        [*command, "--only", "nostage"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "no stage is called nostage; there are scenes, " in done.stderr
+
+
 @pytest.mark.parametrize("name", ["shards", "teacher", "label", "student", "metric"])
 def test_the_commands_of_the_paper_are_understood(tmp_path, name):
-    """Each script runs with `sightline` replaced by a program that only parses what it is given."""
-    parse = tmp_path / "parse.py"
-    parse.write_text(
-        "import sys\nfrom sightline.cli import build\n"
-        "command, bound, *_ = build().parse_args(sys.argv[1:], exit_on_error=False)\n"
+    """Each script runs with `sightline` and torchrun replaced by programs that only parse."""
+    parse = (
+        f"#!{sys.executable}\nimport sys\nfrom sightline.cli import build\nwords = sys.argv[1:]\n"
+        "if sys.argv[0].endswith('torchrun'):\n"
+        "    from torch.distributed.run import parse_args\n"
+        "    launch = parse_args(words)\n"
+        "    assert (launch.module, launch.training_script) == (True, 'sightline')\n"
+        "    words = launch.training_script_args\n"
+        "command, bound, *_ = build().parse_args(words, exit_on_error=False)\n"
         "print(command.__name__, *bound.arguments)\n"
     )
-    call = f"{sys.executable} {parse}"
+    for program in ("sightline", "torchrun"):
+        (tmp_path / program).write_text(parse)
+        (tmp_path / program).chmod(0o755)
     done = subprocess.run(
         [shutil.which("sh"), str(ROOT / "recipes" / "paper" / f"{name}.sh")],
-        env={**os.environ, "SIGHTLINE": call, "TORCHRUN": call},
+        env={**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"},
         capture_output=True,
         text=True,
         check=False,

@@ -10,6 +10,9 @@
 
 `space` is where errors are then measured. Depth Anything's authors measure in disparity (spec §1.5);
 most others in depth. A figure in one space says little about the other.
+
+Scale and shift act on disparity where they are fitted to relative maps, whose inverse means nothing
+before: aligned by `depth`, they are those that are best in depth.
 """
 
 from __future__ import annotations
@@ -28,13 +31,20 @@ Space = Literal["depth", "disparity"]
 Crop = Literal["none", "eigen", "garg", "eigen-box", "kb-garg"]
 
 
+#: What is nearer [m] is no measurement; goes without saying on the line.
+NEAR = 1e-3
+
+
 class UnfitError(InputError):
     """A kind of prediction that a protocol cannot judge, whatever the picture."""
 
 
 _ALIGN_WORDS = {
     "disparity": "affine-aligned in disparity by least squares (scale ≥ 0)",
-    "depth": "affine-aligned in depth by least squares",
+    "depth": (
+        "affine-aligned in depth by least squares (scale ≥ 0; in relative maps, "
+        "scale and shift of disparity)"
+    ),
     "scale": "scaled in depth by least squares",
     "median": "scaled by the ratio of medians in depth",
     "none": "not aligned",
@@ -57,7 +67,8 @@ class Protocol:
         space: where errors are measured.
         cap: aligned predictions are limited to this distance in [m].
         far: pixels whose true distance in [m] is beyond are left out; None keeps them.
-        near: pixels whose true distance in [m] is below are left out.
+        near: pixels whose true distance in [m] is below are left out; metric depth that is aligned in
+            depth is limited to it.
         crop: part of the picture that counts.
     """
 
@@ -65,12 +76,16 @@ class Protocol:
     space: Space = "depth"
     cap: float = 80.0
     far: float | None = None
-    near: float = 1e-3
+    near: float = NEAR
     crop: Crop = "none"
 
     def __str__(self) -> str:
         """Say it in words, as printed beside every figure."""
-        mask = "known pixels" if self.far is None else f"known pixels to {self.far:g} m"
+        mask = "known pixels"
+        if self.near != NEAR:
+            mask += f" from {self.near:g} m"
+        if self.far is not None:
+            mask += f" to {self.far:g} m"
         return (
             f"{_ALIGN_WORDS[self.align]}, errors in {self.space}, cap {self.cap:g} m, "
             f"{_CROP_WORDS[self.crop]}, {mask}"

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from sightline.benchmarks.boundary import BOUNDARY_WORDS
+from sightline.benchmarks.incomplete import IncompleteError, check_any, check_whole, missing
 from sightline.benchmarks.points import accuracy
 from sightline.benchmarks.predictors import Predictor
 from sightline.benchmarks.protocol import Protocol, UnfitError
@@ -16,26 +17,9 @@ from sightline.benchmarks.samples import Benchmark, Item, Pairs
 from sightline.benchmarks.scoring import score
 from sightline.errors import InputError
 
+__all__ = ["Figures", "IncompleteError", "Report", "Scored", "run", "thinned", "weighted_mean"]
+
 Figures = dict[str, float]
-
-
-class IncompleteError(InputError):
-    """Some pictures of a set cannot be scored.
-
-    Attributes:
-        failures: one line for each.
-    """
-
-    def __init__(self, name: str, total: int, failures: Sequence[str]) -> None:
-        self.failures = tuple(failures)
-        super().__init__(
-            f"{len(failures)} of {total} pictures of {name} cannot be scored",
-            remedy="mend them, or score the rest with --keep-going",
-        )
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Pickle as a plain `InputError`."""
-        return InputError, (f"{self.problem}: {'; '.join(self.failures)}",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,19 +146,19 @@ def run(
 
     Raises:
         IncompleteError: pictures are missing (found out before the first is predicted) or damaged
-            (after the last), and `keep_going` is off.
+            (after the last), and `keep_going` is off; or there is none at all.
         UnfitError: the protocol cannot judge this kind of prediction.
         InputError: the folder is not in the set's layout, or nothing is left to score.
     """
     protocol = protocol or benchmark.protocol
     listed = benchmark.items(folder)
-    failures = [] if every > 1 else _too_few(benchmark, listed)
     chosen = thinned(listed, every)
-    total = max(len(chosen), benchmark.expected or 0) if every == 1 else len(chosen)
-    absent = {item.name: path for item in chosen if (path := _missing(item)) is not None}
-    failures += [f"{name}: {path} is not there" for name, path in absent.items()]
-    if failures and not keep_going:
-        raise IncompleteError(benchmark.name, total, failures)
+    absent = missing(chosen)
+    failures = [f"{name}: {path} is not there" for name, path in absent.items()]
+    check_any(benchmark, folder, listed, failures)
+    expected = benchmark.expected if every == 1 else None
+    if not keep_going:
+        check_whole(benchmark.name, len(chosen), expected, failures)
     scored: list[Scored] = []
     left_out: list[str] = []
     for number, item in enumerate(chosen, 1):
@@ -190,10 +174,10 @@ def run(
                 left_out += [item.name] if one is None else []
         if on_done is not None:
             on_done(number, len(chosen))
-    if failures and not keep_going:
-        raise IncompleteError(benchmark.name, total, failures)
+    if not keep_going:
+        check_whole(benchmark.name, len(chosen), expected, failures)
     if not scored:
-        why = failures[0] if failures else "no truth in metres" if left_out else "no pictures"
+        why = failures[0] if failures else "no truth in metres"
         raise InputError(f"nothing could be scored ({why})", path=folder)
     found = (tuple(scored), tuple(failures), tuple(left_out))
     return Report(benchmark, predictor.source, protocol, *found, every)
@@ -222,14 +206,3 @@ def _score(item: Item, predictor: Predictor, protocol: Protocol) -> Scored | Non
         return None
     found = score(predictor.predict(item, sample.pixels, sample.camera), sample, protocol)
     return Scored(item.name, item.group, asdict(found))
-
-
-def _missing(item: Item) -> Path | None:
-    return next((path for path in item.files if not path.is_file()), None)
-
-
-def _too_few(benchmark: Benchmark, listed: Sequence[Item]) -> list[str]:
-    """Complain when a folder holds another number of pictures than the set has."""
-    if benchmark.expected is None or len(listed) == benchmark.expected:
-        return []
-    return [f"the folder lists {len(listed):,} pictures, the set has {benchmark.expected:,}"]

@@ -69,6 +69,7 @@ def bench(
         sharpen: draw outlines as steps instead of slopes; default: for our own models.
         accept_licence: accept a licence that forbids commercial use.
     """
+    from sightline.benchmarks.incomplete import few
     from sightline.benchmarks.run import IncompleteError, run
     from sightline.benchmarks.sets import find
     from sightline.cli.progress import progress
@@ -109,7 +110,7 @@ def bench(
     except IncompleteError as error:
         _complain(error.failures)
         raise
-    _complain(report.failures)
+    _complain(few(report.failures))
     _save(report, json, markdown)
     _show(report)
 

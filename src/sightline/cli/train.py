@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
@@ -36,7 +37,7 @@ def teacher(
     """Train a teacher on exact and measured depth.
 
     Stop it at any time; the same command goes on where it stopped. For several processes:
-    `torchrun --nproc-per-node N -m sightline train teacher ...`.
+    `torchrun --nproc-per-node N -m -- sightline train teacher ...`.
 
     Args:
         data: what to learn from.
@@ -46,16 +47,16 @@ def teacher(
     """
     from sightline.depth.training.data import open_sources
 
-    sources = open_sources(data, options.short_side)
+    sources = open_sources(data, options.short_side, notify=_tell)
     _run("teacher", sources, out, options, validate, {"data": data})
 
 
 @app.command
 def student(
     *,
-    photos: Path,
-    labels: list[Path],
     out: Path,
+    photos: Path | None = None,
+    labels: Annotated[list[Path] | None, Parameter(negative=())] = None,
     data: Data | None = None,
     share: int = 16,
     validate: Path | None = None,
@@ -67,20 +68,26 @@ def student(
     less. Photographs whose name falls into the held-out fiftieth are never used.
 
     Args:
+        out: folder of the run: checkpoint, log, and at the end model.safetensors.
         photos: folder of photographs.
         labels: a folder that `sightline label` wrote, or of another teacher; several times for an
             ensemble, the sharpest first.
-        out: folder of the run: checkpoint, log, and at the end model.safetensors.
-        data: exact or measured depth to mix in.
+        data: exact or measured depth to mix in, or labelled photographs as shards.
         share: samples of every batch that come from the photographs.
         validate: folder in the format of `sightline bench rgbd`, scored as training goes.
         options: everything else; one flag per field.
     """
     from sightline.depth.training.data import open_photos, open_sources
 
-    sources = [open_photos(photos, labels, options.short_side, share, notify=_tell)]
-    sources += open_sources(data or [], options.short_side)
-    where = {"photos": photos, "labels": labels, "share": share, "data": data or []}
+    if (photos is None) != (not labels):
+        raise InputError("photographs and labels belong together", remedy="give both or none")
+    if photos is None and not data:
+        raise InputError("nothing to learn from", remedy="give --photos and --labels, or --data")
+    sources: list[Source] = []
+    if photos is not None:
+        sources.append(open_photos(photos, labels or [], options.short_side, share, notify=_tell))
+    sources += open_sources(data or [], options.short_side, notify=_tell)
+    where = {"photos": photos, "labels": labels or [], "share": share, "data": data or []}
     _run("student", sources, out, options, validate, where)
 
 
@@ -125,7 +132,7 @@ def speaker(
     """Teach a LLaVA-type model perception tokens by LoRA, perceiving first, then reasoning by it.
 
     Stop it at any time; the same command goes on where it stopped. For several processes:
-    `torchrun --nproc-per-node N -m sightline train speaker ...`. Defaults are AURORA's.
+    `torchrun --nproc-per-node N -m -- sightline train speaker ...`. Defaults are AURORA's.
 
     Args:
         model: folder or hub name of the model to start from.
@@ -211,13 +218,17 @@ def _run(
     out: Path,
     options: TrainOptions,
     validate: Path | None,
-    data: dict[str, object],
+    data: dict[str, Any],
 ) -> None:
+    from sightline.depth.training.data import describe_sources
     from sightline.depth.training.stages import run_stage
 
+    named = [str(text) for key in ("data", "labels") for text in data.get(key, ())]
+    data = {**data, **describe_sources(named, sources)}
     score = _score(validate, metric=isinstance(options, MetricOptions)) if validate else None
     model = run_stage(stage, sources, out, options, score=score, report=_tell, data=data)
-    print(model)
+    if os.environ.get("RANK", "0") == "0":  # of several processes one talks
+        print(model)
 
 
 def _score(folder: Path, *, metric: bool) -> Score:

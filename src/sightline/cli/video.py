@@ -37,7 +37,7 @@ def train(
 ) -> None:
     """Train a video model; stop it at any time, the same command goes on where it stopped.
 
-    For several processes: `torchrun --nproc-per-node N -m sightline video train ...`, or `accelerate
+    For several processes: `torchrun --nproc-per-node N -m -- sightline video train ...`, or `accelerate
     launch`. Figures, film strips and checkpoints go to the run's folder.
 
     Args:

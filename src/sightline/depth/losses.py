@@ -40,7 +40,7 @@ def normalise(values: Tensor, mask: Tensor, eps: float = 1e-6) -> Tensor:
 def masked_mean(values: Tensor, weight: Tensor) -> Tensor:
     """Mean of (N, …) values per map; `weight` is a mask or weights ≥ 0; 0 where all of it is zero."""
     weights = weight.flatten(1).to(values.dtype)
-    return (values.flatten(1) * weights).sum(1) / weights.sum(1).clamp(min=1)
+    return (values.flatten(1) * weights).sum(1) / weights.sum(1).clamp(min=1e-6)
 
 
 def difference(prediction: Tensor, target: Tensor, mask: Tensor) -> Tensor:

@@ -5,19 +5,27 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from sightline.errors import InputError, SightlineError
 
+#: A disk with less room than this is full, in [B].
+_FULL = 64 * 1024
+
 
 @contextmanager
-def atomic_path(path: str | Path) -> Iterator[Path]:
+def atomic_path(path: str | Path, *, sync: bool = False) -> Iterator[Path]:
     """Give a temporary path with the same suffix; on success it becomes `path`, on failure it goes.
 
     The folder of `path` is made when missing. A killed process leaves at worst a hidden
     `.<start of name>.<random>.part<suffix>` file, never a half-written `path`.
+
+    Args:
+        path: the file.
+        sync: wait until the disk has it, so that a power cut leaves the old or the new file whole.
     """
     path = Path(path)
     # A long name must leave room for the rest: file systems allow 255 bytes, a character takes up to 4.
@@ -33,11 +41,23 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     try:
         yield temporary
         temporary.chmod(mode)  # some writers (safetensors) make a private file of their own
+        if sync:
+            _sync(temporary)
         temporary.replace(path)
     except OSError as error:
         raise _explain(error, path) from error
+    except Exception as error:
+        # Writers in other languages (torch, safetensors) have words of their own for a full disk.
+        if shutil.disk_usage(path.parent).free < _FULL:
+            raise _explain(OSError(errno.ENOSPC, ""), path) from error
+        raise
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
 
 
 def write_bytes(path: str | Path, data: bytes) -> None:

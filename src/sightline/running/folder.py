@@ -24,15 +24,16 @@ def claim_run(out: Path, asked: dict[str, Any], may_change: Collection[str] = MA
         asked: `options`, a dictionary, and whatever else makes this run what it is.
         may_change: options that may differ.
     """
-    out.mkdir(parents=True, exist_ok=True)
     path = out / "run.json"
     asked = json.loads(json.dumps(asked, default=str))
     if path.is_file():
         try:
             before = json.loads(path.read_text())
-        except ValueError as error:
-            raise InputError("not readable as JSON", path=path) from error
-        changed = sorted(_differences(before, asked) - set(may_change))
+            changed = sorted(_differences(before, asked) - set(may_change))
+        except (ValueError, AttributeError, TypeError) as error:
+            raise InputError(
+                "does not say what this run is", path=path, remedy="train into another folder"
+            ) from error
         if changed:
             raise InputError(
                 f"this folder holds a run with other {', '.join(changed)}",
@@ -40,6 +41,8 @@ def claim_run(out: Path, asked: dict[str, Any], may_change: Collection[str] = MA
                 remedy="train into another folder, or give what that run was given",
             )
     write_text(path, json.dumps(asked, indent=1, sort_keys=True) + "\n")
+    for left in out.glob(".checkpoint.*.part.pt"):  # of a process that was killed while it saved
+        left.unlink(missing_ok=True)
 
 
 def _differences(before: dict[str, Any], asked: dict[str, Any]) -> set[str]:
@@ -55,7 +58,7 @@ def checkpoint_path(out: Path) -> Path:
 
 def save_checkpoint(out: Path, state: dict[str, Any]) -> None:
     """Write the newest checkpoint over the last one, whole or not at all."""
-    with atomic_path(checkpoint_path(out)) as temporary:
+    with atomic_path(checkpoint_path(out), sync=True) as temporary:
         torch.save(state, temporary)
 
 

@@ -17,10 +17,10 @@ def ramp_pair(seed, height=90, width=120, *, pseudo=False, unit=None, focal=None
     return Pair(pixels, slope.astype(np.float16), known, unit, pseudo, focal=focal)
 
 
-def two_sources(*, pseudo=False, unit=None, share=1):
+def two_sources(*, pseudo=False, unit=None, share=1, focal=None):
     """Three pairs and one pair, `share` samples of each in every batch."""
-    first = [ramp_pair(i, unit=unit) for i in range(3)]
-    second = [ramp_pair(9 + i, pseudo=pseudo, unit=unit) for i in range(share)]
+    first = [ramp_pair(i, unit=unit, focal=focal) for i in range(3)]
+    second = [ramp_pair(9 + i, pseudo=pseudo, unit=unit, focal=focal) for i in range(share)]
     return [Source(MemoryPairs(first), share), Source(MemoryPairs(second), share)]
 
 

@@ -4,12 +4,19 @@ import cv2
 import numpy as np
 import pytest
 
-from sightline.depth.training.data import FolderPairs, open_photos, open_sources, split_share
+from sightline.depth.training import data
+from sightline.depth.training.data import (
+    describe_sources,
+    open_photos,
+    open_sources,
+    split_share,
+)
 from sightline.depth.training.datasets import open_set
+from sightline.depth.training.shards import write_shards
 from sightline.errors import InputError
 
 
-def write_pairs(folder, kinds, *, spoil=None):
+def write_pairs(folder, kinds, *, spoil=None, fx=""):
     folder.mkdir()
     rng = np.random.default_rng(0)
     with (folder / "index.csv").open("w", newline="") as file:
@@ -17,7 +24,7 @@ def write_pairs(folder, kinds, *, spoil=None):
         rows.writerow(["id", "source", "scene", "kind", "fx", "real"])
         for number, kind in enumerate(kinds):
             name = f"{number:05d}"
-            rows.writerow([name, "x", "x", kind, "", 1])
+            rows.writerow([name, "x", "x", kind, fx, 1])
             label = rng.integers(500, 4000, (30, 40)).astype(np.uint16)
             cv2.imwrite(str(folder / f"{name}.jpg"), np.full((30, 40, 3), 90, np.uint8))
             cv2.imwrite(str(folder / f"{name}.png"), label)
@@ -76,7 +83,7 @@ def test_large_sets_are_read_as_they_are_needed(tmp_path, monkeypatch):
     (held,) = open_sources([f"pairs:{folder}"], 24)
     monkeypatch.setattr("sightline.depth.training.data.MOST_IN_MEMORY", 4)
     (lazy,) = open_sources([f"pairs:{folder}"], 24)
-    assert isinstance(lazy.pairs, FolderPairs)
+    assert isinstance(lazy.pairs, data.Streamed)
     assert len(open_set(str(folder)).items) == len(lazy.pairs) == 5
     for position in range(12):
         a, b = (source.pairs.pair(position, (7,)) for source in (held, lazy))
@@ -96,3 +103,62 @@ def test_photographs_with_labels_of_two_teachers(tmp_path):
     assert source.share == 5
     assert pair.pseudo
     assert pair.weight.min() > 250, "they agree up to scale and shift"
+
+
+def test_streams_of_large_sets_and_shards_keep_what_is_of_use(tmp_path, monkeypatch):
+    """Every third pair has metres, one cannot be read: others are drawn in their place."""
+    kinds = ["depth_mm", "disparity_rel", "disparity_rel"] * 3
+    folder = write_pairs(tmp_path / "a", kinds, spoil=4, fx="50")
+    lines = []
+    write_shards(
+        open_set(str(folder)).items,
+        tmp_path / "shards",
+        short_side=24,
+        skip=lambda _, error: lines.append(str(error)),
+    )
+    monkeypatch.setattr(data, "MOST_IN_MEMORY", 1)
+    for where in (f"pairs:{folder}", f"shards:{tmp_path / 'shards'}"):
+        lines.clear()
+        (source,) = open_sources([where], 24, metric=True, camera=True, notify=lines.append)
+        drawn = [source.pairs.pair(position, (5,)) for position in range(30)]
+        assert all(pair.unit is not None and pair.focal is not None for pair in drawn)
+        again = source.pairs.pair(7, (5,))
+        assert np.array_equal(again.disparity, drawn[7].disparity)
+        assert len(lines) == (1 if where.startswith("pairs") else 0)
+
+
+@pytest.mark.parametrize("camera", [False, True])
+def test_a_stream_without_any_metres_is_refused_when_it_is_drawn_from(tmp_path, camera):
+    kind = "depth_mm" if camera else "disparity_rel"
+    folder = write_pairs(tmp_path / "a", [kind] * 3)
+    write_shards(open_set(str(folder)).items, tmp_path / "shards", short_side=24)
+    (source,) = open_sources([f"shards:{tmp_path / 'shards'}"], 24, metric=True, camera=camera)
+    with pytest.raises(InputError, match=r"50 pairs in a row are of no use: training needs metres"):
+        source.pairs.pair(0, (0,))
+
+
+def test_photographs_beyond_memory_are_read_as_they_are_drawn(tmp_path, monkeypatch):
+    monkeypatch.setattr(data, "MOST_IN_MEMORY", 1)
+    photos, labels = tmp_path / "photos", tmp_path / "labels"
+    for folder in (photos, labels):
+        folder.mkdir()
+    for name in ("a", "b", "c"):
+        cv2.imwrite(str(photos / f"{name}.jpg"), np.full((30, 40, 3), 90, np.uint8))
+        cv2.imwrite(str(labels / f"{name}.png"), np.full((30, 40), 7, np.uint16))
+    source = open_photos(photos, [labels], 24, 2)
+    assert isinstance(source.pairs, data.Streamed)
+    assert source.pairs.pair(0, (1,)).pseudo
+
+
+def test_a_run_knows_what_it_learnt_from(tmp_path):
+    folder = write_pairs(tmp_path / "a", ["depth_mm"] * 3)
+    labels = tmp_path / "labels"
+    labels.mkdir()
+    (labels / "labels.json").write_text('{"sha256": "1"}')
+    sources = open_sources([f"pairs:{folder}@2"], 24)
+    named = [f"pairs:{folder}@2", str(labels)]
+    before = describe_sources(named, sources)
+    assert before["pairs"] == [3]
+    assert before == describe_sources(named, sources)
+    (labels / "labels.json").write_text('{"sha256": "2"}')
+    assert before != describe_sources(named, sources)

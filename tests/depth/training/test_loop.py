@@ -100,6 +100,28 @@ def test_a_loss_that_is_not_finite_stops_the_run_and_spares_the_checkpoint(tmp_p
     assert one.checkpoint.read_bytes() == before
 
 
+def test_weights_that_are_not_finite_are_not_saved(tmp_path):
+    one = trainer(tmp_path)
+    go(one)
+    before = one.checkpoint.read_bytes()
+    with torch.no_grad():
+        one.network.last.bias.fill_(float("inf"))
+    with pytest.raises(
+        SightlineError, match=r"a weight is not finite .* the checkpoint of step \d+ is"
+    ):
+        one.save()
+    assert one.checkpoint.read_bytes() == before
+
+
+def test_a_gradient_that_is_not_finite_changes_no_weight(tmp_path):
+    one = trainer(tmp_path)
+    before = one.network.last.weight.detach().clone()
+    loss = (one.network.last.weight * float("inf")).sum()
+    with pytest.raises(SightlineError, match="the gradient is not finite at step 0; there is no"):
+        one.update(loss)
+    assert torch.equal(one.network.last.weight, before)
+
+
 def test_the_rate_warms_up_holds_and_falls():
     config = TrainConfig(steps=100, warmup=10, decay=0.4)
     rates = [rate_at(step, config) for step in range(100)]

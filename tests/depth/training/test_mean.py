@@ -40,6 +40,8 @@ def test_what_has_no_mean(models, tmp_path):
     torch.manual_seed(0)
     other = compact_spec(Kind.METRIC_DEPTH, 10.0)
     write_checkpoint(tmp_path / "metric.safetensors", CompactDepth().state_dict(), other)
-    with pytest.raises(InputError, match="is another network than"):
+    with pytest.raises(InputError, match=r"is read in another way than .*kind, max_depth"):
         write_mean([models[0], tmp_path / "metric.safetensors"], tmp_path / "b.safetensors")
     assert not (tmp_path / "b.safetensors").exists()
+    with pytest.raises(InputError, match=r"written as \.safetensors"):
+        write_mean(models, tmp_path / "b.pth")

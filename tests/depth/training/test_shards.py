@@ -18,7 +18,7 @@ from skimage import data
 from sightline.depth.training.items import photo_items, read_pairs, rgbd_items
 from sightline.depth.training.pairs import Pair
 from sightline.depth.training.shard_files import decode_pair, encode_pair, read_tar
-from sightline.depth.training.shards import MemoryPairs, ShardPairs, is_sharded, pick, write_shards
+from sightline.depth.training.shards import MemoryPairs, ShardPairs, pick, write_shards
 from sightline.errors import InputError
 
 COUNT = 11
@@ -381,5 +381,3 @@ def test_an_index_that_makes_no_sense(tmp_path, text, message):
     (tmp_path / "index.json").write_text(text)
     with pytest.raises(InputError, match=rf"index\.json: .*{message}"):
         ShardPairs(tmp_path)
-    assert not is_sharded(tmp_path)
-    assert not is_sharded(tmp_path / "nowhere")

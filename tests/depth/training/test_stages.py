@@ -25,7 +25,13 @@ QUICK = {"steps": 3, "short_side": 64, "warmup": 1, "validate_every": 2, "save_e
 
 def run(stage, out, options, **changes):
     return run_stage(
-        stage, two_sources(unit=0.5), out, options, score=None, report=lambda _: None, **changes
+        stage,
+        two_sources(unit=0.5, focal=100.0),
+        out,
+        options,
+        score=None,
+        report=lambda _: None,
+        **changes,
     )
 
 
@@ -85,6 +91,55 @@ def test_a_second_run_goes_on_and_another_is_refused(tmp_path):
             run("student", tmp_path, replace(options, **changes), data={"data": data})
 
 
+def test_what_cannot_begin_leaves_the_folder_to_a_better_try(tmp_path):
+    with pytest.raises(InputError, match="nofile"):
+        run("student", tmp_path / "a", StudentOptions(start=str(tmp_path / "nofile.pth"), **QUICK))
+    assert run("student", tmp_path / "a", StudentOptions(start="nothing", **QUICK)).is_file()
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(InputError, match="in the way"):
+        run("student", tmp_path / "file", StudentOptions(start="nothing", **QUICK))
+
+
+def test_other_weights_under_the_same_name_make_another_run(tmp_path):
+    base = run("student", tmp_path / "a", StudentOptions(start="nothing", **QUICK))
+    options = StudentOptions(start=str(base), **QUICK)
+    run("student", tmp_path / "b", options)
+    run("student", tmp_path / "c", StudentOptions(start="nothing", seed=1, **QUICK))
+    base.write_bytes((tmp_path / "c" / "model.safetensors").read_bytes())
+    with pytest.raises(InputError, match="a run with other weights"):
+        run("student", tmp_path / "b", replace(options, steps=4))
+
+
+def test_a_run_that_has_more_steps_is_not_shortened(tmp_path):
+    options = StudentOptions(start="nothing", **QUICK)
+    run("student", tmp_path, options)
+    with pytest.raises(InputError, match="has 3 steps already, 2 are asked for"):
+        run("student", tmp_path, replace(options, steps=2))
+
+
+@pytest.mark.parametrize("content", ["[1, 2]", '{"options": [1]}', "{"])
+def test_a_record_that_makes_no_sense(tmp_path, content):
+    (tmp_path / "run.json").write_text(content)
+    with pytest.raises(InputError, match="does not say what this run is"):
+        run("student", tmp_path, StudentOptions(start="nothing", **QUICK))
+
+
+def test_what_a_kill_while_saving_left_behind_goes(tmp_path):
+    left = tmp_path / ".checkpoint.0123456789abcdef.part.pt"
+    left.write_bytes(b"half")
+    run("student", tmp_path, StudentOptions(start="nothing", **QUICK))
+    assert not left.exists()
+
+
+@pytest.mark.parametrize("start", ["dinov2-s", "evil.pth"])
+def test_what_is_no_encoder_of_the_compact_network(tmp_path, start):
+    if start == "evil.pth":
+        start = str(tmp_path / start)
+        torch.save({"_conv_stem.weight": print}, start)
+    with pytest.raises(InputError, match=r"EfficientNet-Lite0 weight file|do not fit the network"):
+        run("student", tmp_path / "a", StudentOptions(start=start, **QUICK))
+
+
 def test_weights_of_another_network_are_refused(tmp_path):
     base = run("student", tmp_path / "a", StudentOptions(start="nothing", **QUICK))
     with pytest.raises(InputError, match="a compact network, not vits"):
@@ -101,11 +156,23 @@ def test_a_relative_vit_is_lifted_above_its_relu():
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("steps", 0), ("trim", 1.5), ("rate", float("nan")), ("seed", -1), ("cutmix", -0.1)],
+    [
+        *(("steps", 0), ("trim", 1.5), ("rate", float("nan")), ("seed", -1), ("cutmix", -0.1)),
+        *(("weight_decay", -1), ("weight_decay", float("nan")), ("threads", -2), ("warmup", -5)),
+        *(("power", -3), ("short_side", 10**8), ("size", 10**8)),
+    ],
 )
 def test_options_out_of_range_are_refused(field, value):
     with pytest.raises(InputError, match=field):
         TrainOptions(**{field: value})
+
+
+def test_options_that_mean_nothing_together_are_refused():
+    with pytest.raises(InputError, match="a compact network has none"):
+        StudentOptions(feature_weight=1.0)
+    for value in (7.0, float("nan")):
+        with pytest.raises(InputError, match="variance_focus"):
+            MetricOptions(variance_focus=value)
 
 
 SCRIPT = """

@@ -1,4 +1,3 @@
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -112,7 +111,10 @@ def test_metres_are_those_of_the_networks_own_camera():
     assert len(set(once.tolist())) > 1  # every crop is another zoom
     # Crops of 0.6 to 1 of 90 px, enlarged to a batch of about 64 × 80.
     assert 0.4 < float(once.min()) * 200 / (0.5 * 100) < float(once.max()) * 200 / (0.5 * 100) < 1.6
-    assert math.isnan(float(_units(None, canonical)[0]))
+    with pytest.raises(InputError, match="needs the focal length of every pair"):
+        _units(None, canonical)
+    with pytest.raises(InputError, match="a pair without metres"):
+        make_batch([Source(MemoryPairs([ramp_pair(0)]), 1)], 0, plain, small_stream())
 
 
 def test_a_crop_and_its_zoom_agree_about_size_over_distance():

@@ -6,6 +6,7 @@ shards (`sightline train shards`), which turn random reads into long ones.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import Any
 
 from sightline.depth.training.datasets import TrainingSet, open_set
 from sightline.depth.training.items import photo_items, read_pair, read_pairs
+from sightline.depth.training.labels import MANIFEST
 from sightline.depth.training.pairs import Pair
 from sightline.depth.training.shards import MemoryPairs, PairSource, ShardPairs, pick
 from sightline.depth.training.stream import Source
@@ -30,20 +32,68 @@ ROOM_TO_CROP = 1.25
 #: More pairs than this are not read into memory: about 4 GB at 320 px.
 MOST_IN_MEMORY = 15_000
 
+#: So many pairs that are of no use may follow each other where they are read as they are drawn.
+MOST_IN_VAIN = 50
+
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """What a pair must have to be learnt from."""
+    """What a pair must have to be learnt from.
+
+    Attributes:
+        metric: metres.
+        camera: a focal length, too.
+    """
 
     metric: bool = False
     camera: bool = False
 
     def has(self, pair: Pair) -> bool:
+        """Say whether a pair has it."""
         metres = pair.unit is not None or not self.metric
         return metres and (pair.focal is not None or not self.camera)
 
     def __str__(self) -> str:
         return "metres and a focal length" if self.camera else "metres"
+
+
+class Streamed:
+    """Pairs that are read as they are drawn; one that is of no use gives its place to another.
+
+    Which one follows from seed and position, so that a walk is the same every time.
+
+    Args:
+        pairs: the walk.
+        use: what a pair must have.
+        notify: told of pairs that cannot be read, once for each message; without it the first is an
+            error.
+    """
+
+    def __init__(self, pairs: PairSource, use: _Use, notify: Notify | None) -> None:
+        self._pairs, self._use, self._notify = pairs, use, notify
+        self._told: set[str] = set()
+
+    def __len__(self) -> int:
+        return len(self._pairs)
+
+    def pair(self, position: int, seed: tuple[int, ...]) -> Pair:
+        """Return the `position`-th pair of the walk, or the one drawn in its place."""
+        for attempt in range(MOST_IN_VAIN):
+            try:
+                pair = self._pairs.pair(position, (*seed, attempt) if attempt else seed)
+            except InputError as error:
+                if self._notify is None:
+                    raise
+                if str(error) not in self._told:
+                    self._told.add(str(error))
+                    self._notify(f"left out: {error}")
+                continue
+            if self._use.has(pair):
+                return pair
+        raise InputError(
+            f"{MOST_IN_VAIN} pairs in a row are of no use: training needs {self._use}",
+            remedy="leave out the set, or those of its pairs",
+        )
 
 
 class FolderPairs:
@@ -92,7 +142,7 @@ def open_photos(
 ) -> Source:
     """Open photographs with the labels of one or several teachers."""
     found = TrainingSet("photos", photo_items(photos, *labels), read_pair)
-    return Source(_in_memory(found, round(short_side * ROOM_TO_CROP), _Use(), notify), share)
+    return Source(_walk(found, round(short_side * ROOM_TO_CROP), _Use(), notify), share)
 
 
 def split_share(text: str) -> tuple[str, int]:
@@ -108,15 +158,14 @@ def split_share(text: str) -> tuple[str, int]:
 def _open(text: str, short_side: int, use: _Use, notify: Notify | None) -> Source:
     where, share = split_share(text)
     if where.startswith("shards:"):
-        return Source(ShardPairs(where.removeprefix("shards:")), share)
-    found = open_set(where)
+        return Source(Streamed(ShardPairs(where.removeprefix("shards:")), use, notify), share)
+    return Source(_walk(open_set(where), short_side, use, notify), share)
+
+
+def _walk(found: TrainingSet, short_side: int, use: _Use, notify: Notify | None) -> PairSource:
+    """Read a whole set and keep what is of use, or read it as it is drawn if it is too large."""
     if len(found.items) > MOST_IN_MEMORY:
-        return Source(FolderPairs(found, short_side), share)
-    return Source(_in_memory(found, short_side, use, notify), share)
-
-
-def _in_memory(found: TrainingSet, short_side: int, use: _Use, notify: Notify | None) -> PairSource:
-    """Read a whole set, and keep what is of use."""
+        return Streamed(FolderPairs(found, short_side), use, notify)
 
     def skip(_: Any, error: InputError) -> None:
         assert notify is not None
@@ -131,3 +180,20 @@ def _in_memory(found: TrainingSet, short_side: int, use: _Use, notify: Notify | 
     if notify is not None and len(kept) < len(pairs):
         notify(f"{len(pairs) - len(kept)} of {len(pairs)} pairs left out: without {use}")
     return MemoryPairs(kept)
+
+
+def describe_sources(named: Sequence[str], sources: Sequence[Source]) -> dict[str, Any]:
+    """Return what a run learns from, for its record: names, numbers of pairs, and what they are.
+
+    Another teacher's labels in the same folder, or another list of pairs, make another run.
+    """
+    content: dict[str, str] = {}
+    for text in named:
+        where = split_share(text)[0]
+        for part in (part for part in where.split(":") if part):
+            for name in (MANIFEST, "index.csv", "index.json"):
+                path = Path(part) / name
+                if path.is_file():
+                    content[part] = hashlib.sha256(path.read_bytes()).hexdigest()
+                    break
+    return {"content": content, "pairs": [len(source.pairs) for source in sources]}

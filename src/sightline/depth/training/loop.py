@@ -83,7 +83,7 @@ class Trainer:
         self.network = learner.network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.config = config
         self.folder = folder
-        self.step = 0
+        self.step, self.saved = 0, 0
         self.losses: list[float] = []
         slow = [p for p in encoder_of(self.network).parameters() if p.requires_grad]
         slow_ids = {id(p) for p in slow}
@@ -106,6 +106,8 @@ class Trainer:
         """Write the newest checkpoint over the last one; only the leading process does."""
         if not self.team.leads:
             return
+        if not all(bool(torch.isfinite(value).all()) for value in self.network.parameters()):
+            raise self.diverged("a weight")
         guide = self.learner.guide
         state = {
             "network": self.network.state_dict(),
@@ -117,6 +119,17 @@ class Trainer:
             "config": asdict(self.config),
         }
         save_checkpoint(self.folder, state)
+        self.saved = self.step
+
+    def diverged(self, what: str) -> SightlineError:
+        """Say what is not finite any more, and what is left of the run."""
+        kept = "there is no checkpoint yet"
+        if self.saved:
+            kept = f"the checkpoint of step {self.saved} is whole"
+        return SightlineError(
+            f"{what} is not finite at step {self.step}; {kept}; "
+            "lower the rate and train into another folder"
+        )
 
     def resume(self) -> bool:
         """Go on from the newest checkpoint, if there is one."""
@@ -130,6 +143,7 @@ class Trainer:
             self.optimiser.load_state_dict(state["optimiser"])
             self.average, self.step = state["average"], state["step"]
             self.losses = state["losses"]
+            self.saved = self.step
         except (RuntimeError, KeyError, ValueError) as error:
             raise misfit(self.checkpoint, error) from error
         return True
@@ -141,7 +155,9 @@ class Trainer:
             group["lr"] = group["peak"] * factor
         self.optimiser.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(self.learner.parameters(), self.config.clip)
+        slope = nn.utils.clip_grad_norm_(self.learner.parameters(), self.config.clip)
+        if not torch.isfinite(slope):
+            raise self.diverged("the gradient")
         self.optimiser.step()
         # The average starts short and grows long, so that the first steps are soon forgotten.
         keep = min(self.config.average, (1 + self.step) / (10 + self.step))
@@ -169,7 +185,7 @@ def train(
         log.drop_after(trainer.step)
     started, first = time.monotonic(), trainer.step
     with stop_between_steps() as stop:
-        for step, batch in batches(
+        for _, batch in batches(
             sources,
             trainer.step,
             config.steps,
@@ -183,9 +199,7 @@ def train(
             loss = wrapped(batch.to(team.device))
             mean = team.mean(loss)
             if not math.isfinite(mean):
-                raise SightlineError(
-                    f"loss is not finite at step {step}; lower the rate and run the same command"
-                )
+                raise trainer.diverged("the loss")
             trainer.update(loss)
             trainer.losses.append(mean)
             done = trainer.step

@@ -7,6 +7,7 @@ than any of its slopes ("model soups", Wortsman et al. 2022).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import torch
@@ -16,25 +17,26 @@ from sightline.errors import InputError
 
 
 def write_mean(models: Sequence[str | Path], out: str | Path) -> None:
-    """Write the mean of models of one architecture and kind as a safetensors file.
+    """Write the mean of models of one architecture and description as a safetensors file.
 
     Args:
         models: safetensors, `.pth` or our ONNX files; two or more. The first says what the network is.
         out: the file.
     """
+    if Path(out).suffix != ".safetensors":
+        raise InputError("a mean is written as .safetensors", path=out)
     if len(models) < 2:
         raise InputError(f"a mean is of two models or more, got {len(models)}")
     read = [read_checkpoint(path) for path in models]
     first = read[0]
     for path, other in zip(models[1:], read[1:], strict=True):
-        same = (other.spec.architecture, other.spec.kind) == (
-            first.spec.architecture,
-            first.spec.kind,
-        )
-        if not same or {k: v.shape for k, v in other.state.items()} != {
-            k: v.shape for k, v in first.state.items()
-        }:
+        shapes = ({k: v.shape for k, v in one.state.items()} for one in (first, other))
+        if other.spec.architecture != first.spec.architecture or len({*map(str, shapes)}) > 1:
             raise InputError(f"is another network than {models[0]}", path=path)
+        if other.spec != first.spec:
+            mine, theirs = asdict(first.spec), asdict(other.spec)
+            names = ", ".join(name for name in mine if mine[name] != theirs[name])
+            raise InputError(f"is read in another way than {models[0]} ({names})", path=path)
     state = {
         name: torch.stack([one.state[name].double() for one in read]).mean(0).to(torch.float32)
         if value.is_floating_point()

@@ -12,6 +12,9 @@ from typing import Literal
 from sightline.errors import InputError
 from sightline.running.checks import at_least_one, not_negative, shares
 
+#: Longest shorter side of a picture that a network may see, in [px].
+MOST_PIXELS = 4096
+
 Network = Literal["compact", "vits", "vitb", "vitl", "vitg"]
 
 
@@ -79,7 +82,17 @@ class TrainOptions:
         at_least_one(self, "steps", "short_side", "save_every", "validate_every")
         shares(self, "trim", "decay", "average", "cutmix")
         not_negative(self, "encoder_rate", "rate", "gradient_weight", "feature_weight")
-        not_negative(self, "anchor_weight", "guide_weight", "seed")
+        not_negative(self, "anchor_weight", "guide_weight", "seed", "warmup", "power")
+        not_negative(self, "weight_decay")
+        if max(self.short_side, self.size or 0) > MOST_PIXELS:
+            raise InputError(f"short_side and size are at most {MOST_PIXELS} pixels")
+        if self.threads is not None:
+            at_least_one(self, "threads")
+        if self.feature_weight and self.network == "compact":
+            raise InputError(
+                "features are held to a ViT's frozen encoder; a compact network has none",
+                remedy="leave out feature_weight, or let it have a guide",
+            )
         if self.guide is not None and self.network != "compact":
             raise InputError(f"a guide is for the compact network, not for {self.network}")
 
@@ -129,5 +142,6 @@ class MetricOptions(TrainOptions):
         TrainOptions.__post_init__(self)
         if not 0 < self.max_depth < float("inf"):
             raise InputError(f"max_depth must be a positive number, got {self.max_depth}")
+        shares(self, "variance_focus")
         if not 0 <= self.focal < float("inf"):
             raise InputError(f"focal must be 0 or a positive number, got {self.focal}")

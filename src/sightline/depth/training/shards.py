@@ -25,7 +25,7 @@ from sightline.depth.training.shard_writing import FORMAT, INDEX, write_shards
 from sightline.errors import InputError
 from sightline.files.reading import GET_AGAIN, naming, read_bytes
 
-__all__ = ["MemoryPairs", "PairSource", "ShardPairs", "is_sharded", "pick", "write_shards"]
+__all__ = ["MemoryPairs", "PairSource", "ShardPairs", "pick", "write_shards"]
 
 _MAX_INDEX = 100_000_000
 _MAX_SHARD = 4_000_000_000
@@ -122,15 +122,6 @@ class ShardPairs:
         if len(pairs) != count:
             raise InputError(f"has {len(pairs)} pairs, {INDEX} says {count}", path=path)
         return pairs
-
-
-def is_sharded(folder: str | Path) -> bool:
-    """Tell whether a folder has an index of shards."""
-    try:
-        _read_index(Path(folder) / INDEX)
-    except InputError:
-        return False
-    return True
 
 
 def _read_index(path: Path) -> list[tuple[str, int, str]]:

@@ -26,9 +26,10 @@ from sightline.depth.training.learner import Learner, LossConfig
 from sightline.depth.training.loop import TrainConfig, Trainer, Validate, train
 from sightline.depth.training.options import MetricOptions, TrainOptions
 from sightline.depth.training.processes import Team, team
-from sightline.depth.training.start import make_network, spec_for
+from sightline.depth.training.start import make_network, spec_for, start_checksums
 from sightline.depth.training.stream import Source, StreamConfig
 from sightline.depth.vit_models import read_vit
+from sightline.errors import InputError
 from sightline.running.folder import claim_run
 
 #: Scores an estimator: name of each figure and its value.
@@ -64,14 +65,20 @@ def run_stage(
     if options.threads:
         torch.set_num_threads(options.threads)
     spec = spec_for(options)
-    out.mkdir(parents=True, exist_ok=True)
     with team(options.device) as ours:
-        if ours.leads:
-            claim_run(out, {"stage": stage, "options": asdict(options), "data": data or {}})
-        ours.wait()
         trainer = _trainer(options, spec, out, ours)
-        if trainer.resume() and ours.leads:
-            report(f"going on at step {trainer.step} of {options.steps}")
+        if ours.leads:
+            asked = {"options": asdict(options), "weights": start_checksums(options)}
+            claim_run(out, {"stage": stage, "data": data or {}, **asked})
+        ours.wait()
+        if trainer.resume():
+            if trainer.step > options.steps:
+                raise InputError(
+                    f"this run has {trainer.step} steps already, {options.steps} are asked for",
+                    path=out,
+                )
+            if ours.leads:
+                report(f"going on at step {trainer.step} of {options.steps}")
         validate = _validator(spec, score) if score else _nothing
         train(trainer, list(sources), _stream(options), validate, report)
         model = out / "model.safetensors"

@@ -50,6 +50,16 @@ def spec_for(options: TrainOptions) -> ModelSpec:
     )
 
 
+def start_checksums(options: TrainOptions) -> dict[str, str]:
+    """Return the checksums of the weights that a run starts from and is guided by, by option."""
+    named = {"start": options.start, "guide": options.guide}
+    return {
+        option: resolve(name).sha256
+        for option, name in named.items()
+        if name is not None and name != NOTHING
+    }
+
+
 def make_network(options: TrainOptions, spec: ModelSpec) -> nn.Module:
     """Build the network with weights that follow from the seed, then load what it starts from.
 

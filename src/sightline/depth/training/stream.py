@@ -140,7 +140,7 @@ def make_batch(
         rng = np.random.default_rng([config.seed, 3, number, position])
         sample = make_sample(pair, choices[which], augment, rng)
         samples.append(sample)
-        units.append(_unit(pair, sample.zoom, spec.focal))
+        units.append(_unit(pair, sample.zoom, spec))
         pseudo.append(pair.pseudo)
     batch = _collate(samples, units, pseudo, spec)
     if config.cutmix > 0:
@@ -148,17 +148,21 @@ def make_batch(
     return batch
 
 
-def _unit(pair: Pair, zoom: float, focal: float | None) -> float:
-    """Return the unit of a sample's disparity in [1/m] for a network of that focal length in [px].
+def _unit(pair: Pair, zoom: float, spec: ModelSpec) -> float:
+    """Return the unit of a sample's disparity in [1/m] for a network's own camera, if it has one.
 
     Metric3D (Yin et al. 2023, §3.1): what is twice as large through a lens twice as long looks alike,
     so the network learns the distance at which its own lens would show the same picture.
     """
-    if pair.unit is None or (focal is not None and pair.focal is None):
-        return math.nan
-    if focal is None or pair.focal is None:
+    if spec.max_depth is None:
+        return math.nan if pair.unit is None else pair.unit
+    if pair.unit is None:
+        raise InputError("a metric network cannot learn from a pair without metres")
+    if spec.focal is None:
         return pair.unit
-    return pair.unit * pair.focal * zoom / focal
+    if pair.focal is None:
+        raise InputError("a network with a camera of its own needs the focal length of every pair")
+    return pair.unit * pair.focal * zoom / spec.focal
 
 
 def _collate(

@@ -6,9 +6,8 @@ import cv2
 import numpy as np
 import pytest
 
-from sightline.depth.training.datasets import READERS, open_set, open_source
+from sightline.depth.training.datasets import READERS, open_set
 from sightline.depth.training.items import is_held_out
-from sightline.depth.training.shards import MemoryPairs, ShardPairs, write_shards
 from sightline.errors import InputError
 
 
@@ -66,16 +65,3 @@ def test_what_is_no_set(tmp_path):
         open_set("kitti:somewhere")
     with pytest.raises(InputError, match="names no folder; write hypersim:DIR"):
         open_set("hypersim:")
-
-
-def test_a_source_is_read_into_memory_or_streamed(pairs, tmp_path):
-    memory = open_source(pairs, 20)
-    assert isinstance(memory, MemoryPairs)
-    write_shards(open_set(pairs).items, tmp_path / "shards", short_side=20)
-    streamed = open_source(tmp_path / "shards", 20)
-    assert isinstance(streamed, ShardPairs)
-    assert len(memory) == len(streamed) == 2
-    (pairs / "1.png").unlink()
-    told = []
-    assert len(open_source(pairs, 20, skip=lambda item, _: told.append(item))) == 1
-    assert [item.label.name for item in told] == ["1.png"]

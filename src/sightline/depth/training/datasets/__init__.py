@@ -2,8 +2,7 @@
 
 One file per set with two functions: `items(root)` lists its frames, `read(item, short_side)` makes a
 pair of one. `open_set` finds the right reader for what a user writes: `hypersim:DIR`, `pairs:DIR`,
-`photos:DIR:LABELS[:LABELS…]` or, where the folder tells, just `DIR`. `open_source` goes one step
-further: to something that training can walk over, in memory or, from a folder of shards, streamed.
+`photos:DIR:LABELS[:LABELS…]` or, where the folder tells, just `DIR`.
 """
 
 from __future__ import annotations
@@ -15,12 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from sightline.depth.training.datasets import blendedmvs, hypersim, irs, tartanair, vkitti2
-from sightline.depth.training.items import photo_items, read_pair, read_pairs, rgbd_items
+from sightline.depth.training.items import photo_items, read_pair, rgbd_items
 from sightline.depth.training.pairs import Pair
-from sightline.depth.training.shards import MemoryPairs, PairSource, ShardPairs, is_sharded
 from sightline.errors import InputError
 
-__all__ = ["READERS", "Reader", "TrainingSet", "open_set", "open_source"]
+__all__ = ["READERS", "Reader", "TrainingSet", "open_set"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,25 +79,3 @@ def open_set(where: str | Path) -> TrainingSet:
         remedy = f"write NAME:DIR with a name of {known}"
         raise InputError("does not tell which set it is (no index.csv)", path=folder, remedy=remedy)
     return TrainingSet("pairs", rgbd_items(folder), read_pair)
-
-
-def open_source(
-    where: str | Path,
-    short_side: int,
-    *,
-    threads: int = 2,
-    skip: Callable[[Any, InputError], None] | None = None,
-) -> PairSource:
-    """Open what `where` names for training: a folder of shards as a stream, any other set in memory.
-
-    Args:
-        where: a folder that `write_shards` wrote, or what `open_set` takes.
-        short_side: of pairs read into memory, at most, in [px]; shards have theirs already.
-        threads: that read into memory.
-        skip: told of every item that cannot be read, which is then left out; without it, the first
-            one is an error.
-    """
-    if is_sharded(where):
-        return ShardPairs(where)
-    found = open_set(where)
-    return MemoryPairs(read_pairs(found.items, short_side, threads, skip=skip, read=found.read))
