@@ -33,11 +33,13 @@ class Stage:
 
     Attributes:
         name: what `--only` takes.
-        words: after `sightline`.
+        words: of the command.
+        program: that they are given to: `sightline`, or a script of this folder.
     """
 
     name: str
     words: tuple[str, ...]
+    program: str = "sightline"
 
 
 def stages(data: Path, work: Path) -> list[Stage]:
@@ -47,7 +49,7 @@ def stages(data: Path, work: Path) -> list[Stage]:
     anywhere in them; the mean of the last two is better than either. The student learns from its labels
     at 192 px, where most of what there is to learn can be seen at a third of the price, then from its
     features too, and last at the size at which it will look at pictures. Metres come from measured
-    depth and rendered rooms.
+    depth and rendered rooms, then from photographs of rooms as well.
     """
     photos, outside = data / "photos", data / "photo_labels" / "tcmonodepth"
     measured, check = f"pairs:{data / 'rgbd_train'}", ("--validate", str(data / "rgbd"))
@@ -150,7 +152,25 @@ def stages(data: Path, work: Path) -> list[Stage]:
                 *("train", "metric", "--data", f"{measured}@12", "--threads", "2", *check),
                 *("--data", f"{indoor}@4", "--short-side", "192", "--size", "256"),
                 *("--start", str(work / "student-large" / "model.safetensors")),
-                *("--steps", "3000", "--warmup", "40", "--out", str(work / "metric")),
+                *("--steps", "2000", "--warmup", "40", "--out", str(work / "metric")),
+            ),
+        ),
+        Stage(
+            "rooms",
+            (
+                *("--photos", str(photos / "rooms-places"), str(photos / "scannet-samples")),
+                *("--model", str(work / "teacher.safetensors"), "--out", str(work / "rooms")),
+            ),
+            program="rooms.py",
+        ),
+        Stage(
+            "metric-rooms",
+            (
+                *("train", "metric", "--data", f"{measured}@7", "--threads", "2", *check),
+                *("--data", f"pairs:{work / 'rooms'}@5", "--data", f"{indoor}@4", "--seed", "1"),
+                *("--start", str(work / "metric" / "model.safetensors"), "--short-side", "192"),
+                *("--size", "256", "--encoder-rate", "7e-5", "--rate", "3.5e-4"),
+                *("--steps", "900", "--warmup", "30", "--out", str(work / "metric-rooms")),
             ),
         ),
     ]
@@ -260,8 +280,11 @@ def main() -> int:
     for stage in todo:
         if options.only and stage.name not in options.only:
             continue
-        print(f"\n$ sightline {shlex.join(stage.words)}", flush=True)
-        command = [sys.executable, "-m", "sightline", *stage.words]
+        print(f"\n$ {stage.program} {shlex.join(stage.words)}", flush=True)
+        where = ["-m", "sightline"]
+        if stage.program != "sightline":
+            where = [str(Path(__file__).parent / stage.program)]
+        command = [sys.executable, *where, *stage.words]
         done = subprocess.run(command, env={**os.environ, **ENVIRONMENT}, check=False)
         if done.returncode:
             return done.returncode

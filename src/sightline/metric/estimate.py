@@ -150,7 +150,7 @@ def estimate(
     """
     clues: list[Clue] = list(known_clues(known, relative, camera, seed))
     warnings = edge_notes(relative, known.lengths)
-    conflicts = conflicts_of(relative, known.lengths, known.depths, known.boxes)
+    conflicts = conflicts_of(relative, known.lengths, known.depths, known.boxes, known.measured)
     warnings += conflict_notes(conflicts)
     sources: dict[str, str] = {}
     missing: list[str] = []

@@ -75,3 +75,19 @@ def test_a_table_of_many_depths_is_looked_at_too():
 @pytest.mark.parametrize("count", [0, 1])
 def test_nothing_to_compare(count):
     assert depths(*["30,60=2m"] * count) == []
+
+
+def test_a_depth_that_the_measured_map_contradicts():
+    """3 m at a pixel where the map has 4; next to it the map knows nothing."""
+    values = np.zeros(RELATIVE.values.shape, np.float32)
+    values[20, 30] = 4.0
+    measured = DepthMap(values, Kind.METRIC_DEPTH, valid=values > 0)
+
+    def found(*texts):
+        depths = [parse_known(text, 2) for text in texts]
+        return conflicts_of(RELATIVE, depths=depths, measured=measured)
+
+    (one,) = found("30,20=3m", "30,21=3m")
+    assert "measured depth 4 m there contradict each other" in str(one)
+    assert found("30,20=3.9m") == []
+    assert found("30,20=3m±20%") == []

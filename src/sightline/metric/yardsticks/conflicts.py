@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import cKDTree
 
-from sightline.metric.yardsticks.known import box_name, depth_name, length_name
+from sightline.metric.yardsticks.known import MEASURED, box_name, depth_name, length_name
 from sightline.metric.yardsticks.reading import WINDOW, read
 from sightline.metric.yardsticks.words import Length
 from sightline.types import DepthMap
@@ -62,6 +62,7 @@ def conflicts_of(
     lengths: Sequence[Statement] = (),
     depths: Sequence[Statement] = (),
     boxes: Sequence[Statement] = (),
+    measured: DepthMap | None = None,
 ) -> list[Conflict]:
     """Return the contradictions between statements about the same pixels, the worst first.
 
@@ -70,8 +71,9 @@ def conflicts_of(
         lengths: pixels (x, y, x, y) and the length between them.
         depths: pixels (x, y) and their depth.
         boxes: (left, top, right, bottom) and the height of what is in them.
+        measured: a map of measured depth, which a depth may contradict.
     """
-    found = []
+    found = [] if measured is None else _against_map(depths, measured)
     for statements, name, size in (
         (lengths, length_name, _apart),
         (depths, depth_name, _any_size),
@@ -82,6 +84,22 @@ def conflicts_of(
             if conflict.gap > conflict.allowed:
                 found.append(conflict)
     return sorted(found, key=lambda conflict: conflict.allowed / conflict.gap)
+
+
+def _against_map(depths: Sequence[Statement], measured: DepthMap) -> list[Conflict]:
+    """Return the depths that a measured map contradicts at their own pixel."""
+    metres, found = measured.to_metric_depth(), []
+    for (x, y), length in depths:
+        row, column = round(y), round(x)
+        inside = 0 <= row < metres.height and 0 <= column < metres.width
+        if not inside or not metres.valid[row, column]:
+            continue
+        gap = abs(math.log(length.metres / float(metres.values[row, column])))
+        allowed = TOO_FAR * math.hypot(length.share, MEASURED)
+        if gap > allowed:
+            name = f"measured depth {metres.values[row, column]:.3g} m there"
+            found.append(Conflict((depth_name((x, y), length), name), gap, allowed))
+    return found
 
 
 def _about_one_place(
