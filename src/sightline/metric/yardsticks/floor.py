@@ -33,7 +33,7 @@ MOST_ROLL = 0.6
 #: up by more than 40° has no floor in the picture.
 MOST_DOWN, MOST_UP = 60.0, 40.0
 #: Largest share of the lower half that may lie behind a floor, by three times `CLOSE`: a step, an edge
-#: of a table. In a dozen photographs floors had up to 0.03, one 0.15; chests and tops of cups from 0.21.
+#: of a table. In a dozen photographs floors had up to 0.03, one 0.15; chests and tops of cups over 0.2.
 MOST_BEHIND = 0.1
 _TRIES = 300
 _FEWEST_PIXELS, _MOST_PIXELS = 50, 4000
