@@ -152,7 +152,8 @@ def stages(data: Path, work: Path) -> list[Stage]:
                 *("train", "metric", "--data", f"{measured}@12", "--threads", "2", *check),
                 *("--data", f"{indoor}@4", "--short-side", "192", "--size", "256"),
                 *("--start", str(work / "student-large" / "model.safetensors")),
-                *("--steps", "2000", "--warmup", "40", "--out", str(work / "metric")),
+                *("--steps", "2000", "--warmup", "40", "--smallest-crop", "0.6"),
+                *("--out", str(work / "metric")),
             ),
         ),
         Stage(
@@ -170,7 +171,18 @@ def stages(data: Path, work: Path) -> list[Stage]:
                 *("--data", f"pairs:{work / 'rooms'}@5", "--data", f"{indoor}@4", "--seed", "1"),
                 *("--start", str(work / "metric" / "model.safetensors"), "--short-side", "192"),
                 *("--size", "256", "--encoder-rate", "7e-5", "--rate", "3.5e-4"),
-                *("--steps", "900", "--warmup", "30", "--out", str(work / "metric-rooms")),
+                *("--steps", "900", "--warmup", "30", "--smallest-crop", "0.6"),
+                *("--out", str(work / "metric-rooms")),
+            ),
+        ),
+        Stage(
+            "metric-last",
+            (
+                *("train", "metric", "--data", f"{measured}@10", "--threads", "2", *check),
+                *("--data", f"pairs:{work / 'rooms'}@6", "--short-side", "192", "--size", "256"),
+                *("--start", str(work / "metric-rooms" / "model.safetensors"), "--seed", "2"),
+                *("--encoder-rate", "7e-5", "--rate", "3.5e-4", "--steps", "450"),
+                *("--warmup", "20", "--out", str(work / "metric-last")),
             ),
         ),
     ]

@@ -122,6 +122,8 @@ class MetricOptions(TrainOptions):
         variance_focus: SiLog's λ; 1 forgives a wrong scale, 0 does not.
         focal: of the camera that the network learns metres for, in pixels of what it sees; other
             lenses are brought to it. 0: metres as they are, whatever the lens, as in the paper.
+        smallest_crop: least share of a picture, by side, that a sample shows. What is enlarged looks
+            nearer than it is: without cameras there is little room to zoom.
     """
 
     network: Network = "compact"
@@ -137,11 +139,13 @@ class MetricOptions(TrainOptions):
     max_depth: float = 20.0
     variance_focus: float = 0.5
     focal: float = 280.0
+    smallest_crop: float = 0.9
 
     def __post_init__(self) -> None:
         TrainOptions.__post_init__(self)
         if not 0 < self.max_depth < float("inf"):
             raise InputError(f"max_depth must be a positive number, got {self.max_depth}")
         shares(self, "variance_focus")
+        shares(self, "smallest_crop", zero=False)
         if not 0 <= self.focal < float("inf"):
             raise InputError(f"focal must be 0 or a positive number, got {self.focal}")

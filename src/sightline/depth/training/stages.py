@@ -135,8 +135,7 @@ def _bfloat16(options: TrainOptions, ours: Team) -> bool:
 def _stream(options: TrainOptions) -> StreamConfig:
     measured = AugmentConfig()
     if isinstance(options, MetricOptions):
-        # What is enlarged looks nearer than it is: without cameras there is little room to zoom.
-        measured = AugmentConfig(smallest_crop=0.6 if options.focal else 0.9, stretch=1.05)
+        measured = AugmentConfig(smallest_crop=options.smallest_crop, stretch=1.05)
     return StreamConfig(
         options.short_side, measured, AugmentConfig.strong(), options.cutmix, options.seed
     )
