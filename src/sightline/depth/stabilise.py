@@ -46,7 +46,7 @@ class StabiliseConfig:
 
     memory: float = 0.85
     drift_frames: float = 5.0
-    agreement: float = 60.0
+    agreement: float = 90.0
 
     def __post_init__(self) -> None:
         if not 0 <= self.memory < 1 or self.drift_frames < 1 or self.agreement <= 0:
