@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -221,13 +220,14 @@ def _run(
     data: dict[str, Any],
 ) -> None:
     from sightline.depth.training.data import describe_sources
+    from sightline.depth.training.processes import is_first
     from sightline.depth.training.stages import run_stage
 
     named = [str(text) for key in ("data", "labels") for text in data.get(key, ())]
     data = {**data, **describe_sources(named, sources)}
     score = _score(validate, metric=isinstance(options, MetricOptions)) if validate else None
     model = run_stage(stage, sources, out, options, score=score, report=_tell, data=data)
-    if os.environ.get("RANK", "0") == "0":  # of several processes one talks
+    if is_first():
         print(model)
 
 

@@ -143,11 +143,8 @@ class LiteEncoder(nn.Module):
         """Take the weights of the `efficientnet-lite0` registry entry (classifier left out)."""
         try:
             state: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
-            flat_names = [str(name) for name in state]
         except Exception as error:  # another file makes the reader stumble over anything
             raise InputError("not an EfficientNet-Lite0 weight file", path=path) from error
-        if not all(name.startswith("_") for name in flat_names):
-            raise InputError("not an EfficientNet-Lite0 weight file", path=path)
         ours: dict[str, Tensor] = {}
         flat = [block for stage in self.stages for block in stage]  # type: ignore[attr-defined]
         names = {id(block): name for name, block in self.named_modules()}

@@ -6,7 +6,6 @@ shards (`sightline train shards`), which turn random reads into long ones.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from sightline.depth.training.pairs import Pair
 from sightline.depth.training.shards import MemoryPairs, PairSource, ShardPairs, pick
 from sightline.depth.training.stream import Source
 from sightline.errors import InputError
+from sightline.weights.cache import file_sha256
 
 Notify = Callable[[str], None]
 
@@ -54,7 +54,8 @@ class _Use:
         return metres and (pair.focal is not None or not self.camera)
 
     def __str__(self) -> str:
-        return "metres and a focal length" if self.camera else "metres"
+        words = {"metres": self.metric, "a focal length": self.camera}
+        return " and ".join(word for word, needed in words.items() if needed) or "anything"
 
 
 class Streamed:
@@ -91,7 +92,7 @@ class Streamed:
             if self._use.has(pair):
                 return pair
         raise InputError(
-            f"{MOST_IN_VAIN} pairs in a row are of no use: training needs {self._use}",
+            f"{MOST_IN_VAIN} pairs in a row cannot be read, or are without {self._use}",
             remedy="leave out the set, or those of its pairs",
         )
 
@@ -194,6 +195,6 @@ def describe_sources(named: Sequence[str], sources: Sequence[Source]) -> dict[st
             for name in (MANIFEST, "index.csv", "index.json"):
                 path = Path(part) / name
                 if path.is_file():
-                    content[part] = hashlib.sha256(path.read_bytes()).hexdigest()
+                    content[part] = file_sha256(path)
                     break
     return {"content": content, "pairs": [len(source.pairs) for source in sources]}

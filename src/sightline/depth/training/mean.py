@@ -30,12 +30,12 @@ def write_mean(models: Sequence[str | Path], out: str | Path) -> None:
     read = [read_checkpoint(path) for path in models]
     first = read[0]
     for path, other in zip(models[1:], read[1:], strict=True):
-        shapes = ({k: v.shape for k, v in one.state.items()} for one in (first, other))
-        if other.spec.architecture != first.spec.architecture or len({*map(str, shapes)}) > 1:
+        mine, theirs = ({k: v.shape for k, v in one.state.items()} for one in (first, other))
+        if other.spec.architecture != first.spec.architecture or mine != theirs:
             raise InputError(f"is another network than {models[0]}", path=path)
         if other.spec != first.spec:
-            mine, theirs = asdict(first.spec), asdict(other.spec)
-            names = ", ".join(name for name in mine if mine[name] != theirs[name])
+            said = asdict(other.spec)
+            names = ", ".join(k for k, value in asdict(first.spec).items() if value != said[k])
             raise InputError(f"is read in another way than {models[0]} ({names})", path=path)
     state = {
         name: torch.stack([one.state[name].double() for one in read]).mean(0).to(torch.float32)

@@ -64,6 +64,11 @@ class Team:
         return float(value) / self.count
 
 
+def is_first() -> bool:
+    """Say whether this process is the one of several that talks, or the only one."""
+    return os.environ.get("RANK", "0") == "0"
+
+
 @contextmanager
 def team(device: str | None = None) -> Iterator[Team]:
     """Join the processes that the launcher started; the group ends with the block.
