@@ -8,7 +8,7 @@ DIR holds `photos` and `rgbd`; none of what is asked about was trained on:
 * photographs: those kept out of all training; "truth" is the depth model's own map, as in the paper,
   so its row is not a measurement there but the rule of the game;
 * measured: the pictures of `rgbd`, where truth is measured depth;
-* rendered: new scenes with exact depth, and with exact numbers of things.
+* rendered: new scenes with exact depth; new collections with exact numbers of things.
 
 Points are placed by HardBLINK's rule. Shares are of right answers in per cent; the last line of a table
 says how many questions there were and how wide the 95 % interval of its mean is.
@@ -24,6 +24,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from sightline.depth.estimator import DepthEstimator, load
 from sightline.files.rgbd import list_rgbd, read_sample
@@ -32,21 +33,20 @@ from sightline.perception.codebook.tokenizer import DepthTokenizer
 from sightline.perception.model.loading import Speaker, load_speaker
 from sightline.perception.questions import counting, depth
 from sightline.perception.questions.count_sets import Counted, ask_counts, things_of
-from sightline.perception.questions.markers import HARD
+from sightline.perception.questions.markers import HARD, squash
 from sightline.perception.questions.plurals import plural
 from sightline.perception.questions.sets import Asked, Seen, ask_points, held_out, see
 from sightline.perception.quiz.items import LETTERS, QuizItem
 from sightline.perception.quiz.scoring import QuizScore, judge_depth_model, judge_speaker
 from sightline.scenes.instances import find_instances
+from sightline.scenes.kinds.collection import COUNTED
 from sightline.scenes.make import make_scene
 from sightline.types import DepthMap, Kind
 
 #: Of the rendered test scenes; training uses others.
 SEED = 7001
-#: Of these, how many points are asked about in; how many there are is asked in all.
-DEPTH_SCENES = 150
 #: Questions with the same number for an answer, at most.
-MOST_OF_A_COUNT = 50
+MOST_OF_A_COUNT = 40
 BATCH = 32
 #: AURORA's codebook on its own pictures, 2 to 5 points, in per cent.
 PAPER = (96.7, 94.3, 95.2, 96.7)
@@ -61,15 +61,41 @@ def measured(folder: Path) -> Iterator[Seen]:
             yield see(f"rgbd{number:03d}", truth.pixels, found)
 
 
-def rendered(count: int) -> Iterator[tuple[Seen, Counted]]:
-    """Make new scenes, with exact depth and everything that is in them."""
+def rendered(count: int) -> Iterator[Seen]:
+    """Make new scenes with exact depth."""
     for index in range(count):
         frame = make_scene(SEED, index, width=320, height=256).frame
+        yield see(f"scene{index:04d}", frame.pixels, frame.depth)
+
+
+def collections(count: int) -> Iterator[Counted]:
+    """Make new scenes with things to count."""
+    for index in range(count):
+        frame = make_scene(SEED, index, width=320, height=256, kinds=["collection"]).frame
         things = find_instances(frame.instance, frame.depth.values, frame.kinds)
         rows = [(thing.kind, thing.box, thing.pixels) for thing in things]
-        name = f"scene{index:04d}"
-        counted = Counted(name, frame.pixels, things_of(320, 256, rows))
-        yield see(name, frame.pixels, frame.depth), counted
+        yield Counted(f"scene{index:04d}", frame.pixels, things_of(320, 256, rows))
+
+
+class Eyes:
+    """What the eyes of a compact speaker give for pictures of questions, looked at once.
+
+    Args:
+        speaker: whose eyes look; those that it is compared with have the same.
+    """
+
+    def __init__(self, speaker: Speaker) -> None:
+        self._speaker, self._seen = speaker, {}
+
+    def __call__(self, items: Sequence[QuizItem]) -> list[np.ndarray]:
+        """Return what is seen in the pictures of some questions."""
+        new = [item for item in items if item.name not in self._seen]
+        if new:
+            shown = self._speaker.eye.look([squash(item.read()) for item in new])
+            with torch.inference_mode():
+                seen = self._speaker.model.model.vision_tower.look(shown).numpy()
+            self._seen |= {item.name: look for item, look in zip(new, seen, strict=True)}
+        return [self._seen[item.name] for item in items]
 
 
 def questions(pictures: Sequence[Seen], seeds: Iterable[int] = (0,)) -> list[QuizItem]:
@@ -98,15 +124,25 @@ def _item(asked: Asked, seed: int) -> QuizItem:
 
 def count_questions(pictures: Sequence[Counted]) -> list[QuizItem]:
     """Ask how many there are of a kind, from none to ten."""
-    kinds = sorted({kind for one in pictures for kind in one.things.boxes})
+    counted = [maker(np.random.default_rng(0)).kind for maker in COUNTED]
+    kinds = sorted(kind for kind in counted)
+    pictures = [_only(one, kinds) for one in pictures]
     items = []
-    for one, kind in ask_counts(pictures, kinds, most_of_a_count=MOST_OF_A_COUNT, seed=1):
+    for one, kind in ask_counts(
+        pictures, kinds, most_of_a_count=MOST_OF_A_COUNT, any_kind=True, seed=1
+    ):
         number = len(one.things.boxes.get(kind, ()))
         if number <= 10:
             ask = counting.ASK_COUNT.format(plural(kind))
             choices = tuple(str(k) for k in range(11))
             items.append(QuizItem(one.name, "count", ask, choices, number, lambda p=one.pixels: p))
     return items
+
+
+def _only(one: Counted, kinds: Sequence[str]) -> Counted:
+    """Leave out what stands at the border: hedges and walls are not to be counted."""
+    boxes = {kind: some for kind, some in one.things.boxes.items() if kind in kinds}
+    return replace(one, things=replace(one.things, boxes=boxes))
 
 
 def row(label: str, score: QuizScore | None, what: str = "right") -> str:
@@ -133,7 +169,8 @@ def depth_table(
     """Everything that can answer questions about points, on one set of them."""
     guess = [100 / count for count in COUNTS]
     unmarked = [_without_marks(item, clean) for item in items]
-    full = judge_speaker(items, chain, tokenizer, batch=BATCH)
+    eyes = Eyes(chain)
+    full = judge_speaker(items, chain, tokenizer, batch=BATCH, looks=eyes)
     lines = [
         f"{title}: {len(items)} questions, per cent right.",
         "",
@@ -141,10 +178,10 @@ def depth_table(
         "|---|---|---|---|---|---|",
         f"| random | {' | '.join(f'{g:.1f}' for g in guess)} | {np.mean(guess):.1f} |",
         row("direct answers, a model of equal size and training", judge_speaker(
-            items, plain, None, steps=False, batch=BATCH
+            items, plain, None, steps=False, batch=BATCH, looks=eyes
         )),
         row("depth step only", judge_speaker(
-            items, chain, tokenizer, steps=depth.MAP_STEP, batch=BATCH
+            items, chain, tokenizer, steps=depth.MAP_STEP, batch=BATCH, looks=eyes
         )),
         row("full chain", full),
         row("full chain, verified", full, "verified"),
@@ -171,8 +208,9 @@ def _half(count: int) -> float:
 
 def count_table(items: list[QuizItem], chain: Speaker, plain: Speaker) -> str:
     """Compare counting with boxes and without."""
-    full = judge_speaker(items, chain, None, batch=BATCH)
-    bare = judge_speaker(items, plain, None, steps=False, batch=BATCH)
+    eyes = Eyes(chain)
+    full = judge_speaker(items, chain, None, batch=BATCH, looks=eyes)
+    bare = judge_speaker(items, plain, None, steps=False, batch=BATCH, looks=eyes)
     usual = max(Counter(item.answer for item in items).values()) / len(items)
 
     def share(score: QuizScore, what: str) -> str:
@@ -181,7 +219,8 @@ def count_table(items: list[QuizItem], chain: Speaker, plain: Speaker) -> str:
 
     return "\n".join(
         [
-            f"How many, rendered scenes: {len(items)} questions, 0 to 10 of a kind, per cent right.",
+            f"How many, rendered collections: {len(items)} questions, 0 to 10 of a kind; "
+            "per cent right.",
             "",
             "| the most frequent number | direct | chain with boxes | verified | its boxes |",
             "|---|---|---|---|---|",
@@ -236,16 +275,17 @@ def speakers(options: argparse.Namespace) -> str:
     photos = list(held_out(options.data / "photos", estimator))
     real = list(measured(options.data / "rgbd"))
     scenes = list(rendered(options.scenes))
+    counted = list(collections(options.collections))
     tables = []
     for title, seen, seeds in (
         ("Photographs kept out of training", photos, (0, 1)),
         ("Measured depth", real, (0,)),
-        ("Rendered scenes", [one for one, _ in scenes[:DEPTH_SCENES]], (0,)),
+        ("Rendered scenes", scenes, (0,)),
     ):
         clean = {one.name: one.pixels for one in seen}
         items = questions(seen, seeds)
         tables.append(depth_table(title, items, chain, plain, tokenizer, estimator, clean))
-    tables.append(count_table(count_questions([one for _, one in scenes]), chain, plain))
+    tables.append(count_table(count_questions(counted), chain, plain))
     return "\n\n".join(tables)
 
 
@@ -257,7 +297,8 @@ def main() -> None:
     parser.add_argument("--codebook", default="codebook")
     parser.add_argument("--chain", help="speaker with steps")
     parser.add_argument("--direct", help="speaker that was taught answers alone")
-    parser.add_argument("--scenes", type=int, default=700, help="rendered test scenes")
+    parser.add_argument("--scenes", type=int, default=130, help="rendered test scenes")
+    parser.add_argument("--collections", type=int, default=360, help="with things to count")
     parser.add_argument("--write", type=Path, help="Markdown file to write the tables to")
     options = parser.parse_args()
     if options.what == "speakers" and not (options.chain and options.direct):

@@ -1,237 +1,407 @@
-"""Perception tokens on two CPU cores: codebook, questions, what the eyes see, two speakers.
+"""Perception tokens on two CPU cores: codebook, eyes, questions, two speakers.
 
     python recipes/cpu/perception.py --data DIR --work DIR [--only STAGE ...]
 
-DIR of `--data` holds `photos`; WORK is the folder of `python recipes/cpu`: its scenes, its indoor
-scenes and its teacher's labels are used. Stop it at any time: the same command goes on. Stages:
+DIR of `--data` holds `photos`; WORK is the folder of `python recipes/cpu`: its scenes and its indoor
+scenes are used, and for the codebook its teacher's labels. Stop it at any time: the same command goes
+on. Stages:
 
-    codebook   the depth codebook, from labels of photographs and from scenes
-    questions  pictures with marked points, things to count, and their questions
-    glass      small convolutions that find marked points
-    looks      what the eyes give for every picture: the depth network and the glass, both frozen
-    align      the projector, which learns what lies in each cell of a picture
-    chain      a speaker that writes down what it perceives before it answers
-    direct     one of the same size, as many samples, that is taught answers alone
+    codebook     the depth codebook, from labels of photographs and from scenes
+    collections  rendered scenes with things to count
+    pictures     everything that is asked about, 336 × 336 px
+    glass        small convolutions that find marked points
+    finder       small convolutions that find things, by what the depth network sees
+    looks        what the eyes give for every picture: depth network, codebook, both finders, all frozen
+    questions    marked points and things to count: lists of questions and answers
+    align        the projector, which learns what the eyes' numbers mean
+    chain        a speaker that writes down what it perceives before it answers
+    direct       one of the same size, as many samples, that is taught answers alone
 
+Depth is what the eyes' own network sees, as in the paper; things are those of rendered scenes.
 `benchmarks/perception.py` measures what came out, on pictures that none of them has seen.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import cv2
+import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
 
 from sightline.depth.estimator import load
-from sightline.depth.training.items import photo_items, read_pair, rgbd_items
-from sightline.depth.vit_models import read_vit
+from sightline.depth.training.items import is_held_out
 from sightline.errors import InputError
-from sightline.files.atomic import write_bytes
-from sightline.files.pictures import read_picture
+from sightline.files.atomic import write_bytes, write_text
+from sightline.files.pictures import PICTURE_SUFFIXES, read_picture
 from sightline.perception.codebook.files import read_codebook, write_codebook
 from sightline.perception.codebook.score import COUNTS, score_codebook
 from sightline.perception.codebook.tokenizer import DepthTokenizer
 from sightline.perception.model.alignment import align_projector
 from sightline.perception.model.compact import (
     CompactOptions,
+    Sight,
     build_compact,
     calm_projector,
-    eye_of,
     train_tokenizer,
 )
 from sightline.perception.model.compact_files import write_compact
 from sightline.perception.model.glass import MarkGlass, train_glass
-from sightline.perception.model.lessons import Looks, RecordedSamples, by_curriculum, look_ahead
+from sightline.perception.model.lessons import (
+    Looks,
+    RecordedSamples,
+    by_curriculum,
+    look_ahead,
+    mark_ahead,
+)
 from sightline.perception.model.loading import Speaker
 from sightline.perception.model.options import SpeakerOptions
+from sightline.perception.model.thing_lessons import Boxes, train_finder
+from sightline.perception.model.things import ThingFinder
 from sightline.perception.model.training import train_speaker
 from sightline.perception.questions import depth
-from sightline.perception.questions.count_sets import Counted, counted_scenes, write_count_sets
+from sightline.perception.questions.count_sets import (
+    Counted,
+    counted_scenes,
+    things_of_scene,
+    write_count_sets,
+)
+from sightline.perception.questions.markers import SIDE, squash
 from sightline.perception.questions.records import Record, read_llava
-from sightline.perception.questions.sets import Seen, held_out, seen_of_pair, write_depth_sets
+from sightline.perception.questions.sets import Seen, held_out, write_depth_sets, write_picture
 from sightline.running.log import Log
 from sightline.weights.index import embedded_folder, record
 
-#: Scenes that are asked about points, and about how many; of the rest the depth map is written.
-DEPTH_SCENES, COUNT_SCENES = 3000, 4000
-#: Pictures without marks whose map is written.
-MAPS = 2200
-#: Lists of boxes and counts that the chain learns beside depth: most of its time goes into depth.
-BOXES, COUNTS_ASKED = 1000, 800
-#: Steps of either speaker, and samples of each.
-STEPS, BATCH = 2200, 16
-#: Of these, how many the chain begins with that teach nothing but to point.
-POINTING_STEPS = 700
-#: Steps of the glass, and pictures that it is taught on.
-GLASS_STEPS, GLASS_PICTURES = 1400, 3000
-#: Steps of the projector, before either speaker learns.
-ALIGN_STEPS = 800
+#: Photographs and scenes that are asked about points; collections and indoor scenes that are asked
+#: how many.
+PHOTOS, DEPTH_SCENES, COLLECTIONS, INDOOR = 1300, 500, 1500, 300
+#: How often a picture is asked about points, with others each time.
+ROUNDS = 6
+#: A kind of thing is learnt if there are so many of it.
+LEAST_OF_A_KIND = 100
+#: Steps of the small finders, and pictures that the glass is taught on.
+GLASS_STEPS, GLASS_PICTURES, FINDER_STEPS = 900, 3000, 1000
+#: Steps of the projector, and pictures of each.
+ALIGN_STEPS, ALIGN_BATCH = 600, 48
+#: Steps of the chain, and samples of each; of these, how many begin with pointing alone.
+STEPS, BATCH, POINTING_STEPS = 2400, 16, 300
 OPTIONS = CompactOptions()
 
 
 def codebook(data: Path, work: Path) -> None:
     """Train the codebook by the command that anybody can type."""
-    words = [
+    _sightline(
         *("tokens", "train", "--out", str(work / "codebook"), "--steps", "2500"),
         *("--data", f"photos:{data / 'photos'}:{work / 'labels'}@4"),
         *("--data", f"pairs:{work / 'scenes'}@2", "--data", f"pairs:{work / 'indoor'}@2"),
         *("--rate", "1e-3", "--fall", "0.9", "--every", "100", "--threads", "2"),
-    ]
+    )
+
+
+def collections(data: Path, work: Path) -> None:  # noqa: ARG001 - every stage has the same form
+    """Render things to count."""
+    _sightline(
+        *("scenes", "make", "--count", str(COLLECTIONS), "--size", "320x256", "--seed", "4"),
+        *("--kinds", "collection", "--out", str(work / "collections")),
+    )
+
+
+def _sightline(*words: str) -> None:
     subprocess.run([sys.executable, "-m", "sightline", *words], check=True)
 
 
-def _tokenizer(work: Path) -> DepthTokenizer:
-    return DepthTokenizer(work / "codebook" / "codebook.onnx")
-
-
-def _seen(data: Path, work: Path) -> Iterator[Seen]:
-    """All photographs with labels, and some scenes, in a random order that is always the same."""
-    photos = photo_items(data / "photos", work / "labels")
-    scenes = rgbd_items(work / "scenes")[:DEPTH_SCENES]
-    everything = [(f"p{number:05d}", item) for number, item in enumerate(photos)]
-    everything += [(f"s{number:05d}", item) for number, item in enumerate(scenes)]
-    random.Random(0).shuffle(everything)
-    for name, item in everything:
-        try:
-            yield seen_of_pair(name, read_pair(item, 336))
-        except InputError as error:
-            print(f"left out: {error}", file=sys.stderr)
-
-
-def _counted(work: Path) -> tuple[list[str], Iterator[Counted]]:
-    """Half of the scenes to count in are indoors; names tell the halves apart."""
-    halves = [
-        (letter, *counted_scenes(work / folder, COUNT_SCENES // 2))
-        for folder, letter in (("indoor", "i"), ("scenes", "o"))
-    ]
-    kinds = sorted({kind for _, some, _ in halves for kind in some})
-    named = (replace(one, name=letter + one.name) for letter, _, some in halves for one in some)
-    return kinds, named
-
-
-def questions(data: Path, work: Path) -> None:
-    """Write pictures and lists of samples."""
+def pictures(data: Path, work: Path) -> None:
+    """Write photographs, scenes and collections as squares."""
     out = work / "questions"
-    if (out / "counting.json").is_file():
+    if (out / "names.json").is_file():
         return
-    tokenizer = _tokenizer(work)
-    write_depth_sets(_seen(data, work), out, tokenizer.to_text, asked_share=0.75, map_first=True)
-    kinds, counted = _counted(work)
-    write_count_sets(counted, kinds, out, asked_share=0.75)
+    photos = sorted(p for p in (data / "photos").rglob("*") if p.suffix.lower() in PICTURE_SUFFIXES)
+    groups = {
+        "p": _some([path for path in photos if not is_held_out(path.name)], PHOTOS),
+        "s": sorted((work / "scenes").glob("[0-9]" * 6 + ".jpg"))[:DEPTH_SCENES],
+        "c": sorted((work / "collections").glob("[0-9]" * 6 + ".jpg"))[:COLLECTIONS],
+        "i": sorted((work / "indoor").glob("[0-9]" * 6 + ".jpg"))[:INDOOR],
+    }
+    names: dict[str, list[str]] = {group: [] for group in groups}
+    for group, paths in groups.items():
+        for number, path in enumerate(paths):
+            try:
+                pixels = squash(read_picture(path).pixels)
+            except InputError as error:
+                print(f"left out: {error}", file=sys.stderr)
+                continue
+            names[group].append(write_picture(out, f"{group}{number:05d}", pixels))
+    write_text(out / "names.json", json.dumps(names))
 
 
-def _records(work: Path) -> dict[str, list[Record]]:
-    names = ("reasoning", "pointing", "generation", "boxes", "counting")
-    found = {name: read_llava(work / "questions" / f"{name}.json") for name in names}
-    return {**found, "generation": found["generation"][:MAPS]}
+def _some(paths: list[Path], count: int) -> list[Path]:
+    return sorted(random.Random(0).sample(paths, min(count, len(paths))))
 
 
-def _speaker(work: Path) -> Speaker:
-    texts = (f"{r.question} {r.answer}" for some in _records(work).values() for r in some)
-    plain = (text.split("<DEPTH_START>")[0].replace("<PIXEL_", "\n<PIXEL_") for text in texts)
-    words = train_tokenizer(line for text in plain for line in text.splitlines())
-    return build_compact(words, OPTIONS, codebook=_tokenizer(work).sha256, glass=_glass(work))
+def _names(work: Path) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = json.loads((work / "questions" / "names.json").read_text())
+    return found
 
 
-def glass(data: Path, work: Path) -> None:  # noqa: ARG001 - every stage has the same form
-    """Teach the glass on pictures of the set, with other points than the questions'."""
+def glass(data: Path, work: Path) -> None:  # noqa: ARG001
+    """Teach the glass on pictures with points drawn at random."""
     path = work / "glass.safetensors"
     if path.is_file():
         return
-    records = read_llava(work / "questions" / "generation.json")[:GLASS_PICTURES]
-    pictures = [read_picture(work / "questions" / r.image).pixels for r in records]
-    _, shown = read_vit("small")
-    taught, _ = train_glass(pictures, eye_of(shown, OPTIONS.side), steps=GLASS_STEPS)
+    names = [name for group in "psc" for name in _names(work)[group]]
+    chosen = random.Random(0).sample(names, min(GLASS_PICTURES, len(names)))
+    squares = [read_picture(work / "questions" / name).pixels for name in chosen]
+    taught = train_glass(squares, _blind().eye, steps=GLASS_STEPS, bfloat16=_bfloat16())
     save_file(taught.state_dict(), path)
 
 
-def _glass(work: Path) -> MarkGlass:
-    found = MarkGlass()
-    found.load_state_dict(load_file(work / "glass.safetensors"))
-    return found
+def _counted_boxes(work: Path) -> tuple[list[str], list[Boxes], list[str]]:
+    """Return pictures with things, their boxes as shares of the picture, and the kinds to learn."""
+    names = _names(work)
+    rows: list[tuple[str, Boxes]] = []
+    for group, folder in (("c", "collections"), ("i", "indoor")):
+        for name in names[group]:
+            things = things_of_scene(work / folder / f"{int(Path(name).stem[1:]):06d}.json")
+            size = (things.width, things.height, things.width, things.height)
+            boxes = {
+                kind: [_shares(box, size) for box in some] for kind, some in things.boxes.items()
+            }
+            rows.append((name, boxes))
+    counts = Counter(kind for _, boxes in rows for kind, some in boxes.items() for _ in some)
+    kinds = sorted(kind for kind, count in counts.items() if count >= LEAST_OF_A_KIND)
+    return [name for name, _ in rows], [boxes for _, boxes in rows], kinds
+
+
+def _shares(
+    box: tuple[float, float, float, float], size: tuple[int, int, int, int]
+) -> tuple[float, float, float, float]:
+    left, top, right, bottom = (side / whole for side, whole in zip(box, size, strict=True))
+    return left, top, right, bottom
+
+
+def finder(data: Path, work: Path) -> None:  # noqa: ARG001
+    """Teach the finder of things by what the depth network sees in rendered scenes."""
+    path = work / "finder.safetensors"
+    if path.is_file():
+        return
+    names, boxes, kinds = _counted_boxes(work)
+    speaker = _blind()
+
+    def shown(numbers: Sequence[int]) -> torch.Tensor:
+        folder = work / "questions"
+        return speaker.eye.look([read_picture(folder / names[k]).pixels for k in numbers])
+
+    features, _ = _network_saw(work, speaker, names)
+    taught = train_finder(features, shown, boxes, kinds, steps=FINDER_STEPS, bfloat16=_bfloat16())
+    save_file(taught.state_dict(), path, {"kinds": json.dumps(kinds)})
+
+
+def _network_saw(
+    work: Path, speaker: Speaker, names: Sequence[str]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the depth network's features and nearness of pictures with things, kept in two files."""
+    paths = work / "features.npy", work / "near.npy"
+    if paths[1].is_file():
+        return np.load(paths[0], mmap_mode="r"), np.load(paths[1])
+    near = []
+    tower = speaker.model.model.vision_tower
+    for first in range(0, len(names), 16):
+        some = [
+            read_picture(work / "questions" / name).pixels for name in names[first : first + 16]
+        ]
+        with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16, enabled=_bfloat16()):
+            features, nearness = tower.features(speaker.eye.look(some))
+        if not near:
+            shape = (len(names), *features.shape[1:])
+            kept = np.lib.format.open_memmap(paths[0], "w+", np.float16, shape)
+        kept[first : first + len(some)] = features.half().numpy()
+        near.append(nearness.half().numpy())
+        if first % 160 == 0:
+            print(f"saw {first + len(some)} of {len(names)} pictures", flush=True)
+    kept.flush()
+    np.save(paths[1], np.concatenate(near))
+    return kept, np.concatenate(near)
+
+
+def _blind() -> Speaker:
+    """Return a speaker whose depth network sees; nothing else of it was taught."""
+    return build_compact(train_tokenizer(["?"]), OPTIONS)
+
+
+def _sight(work: Path) -> tuple[Sight, tuple[str, ...]]:
+    from safetensors import safe_open
+
+    path = work / "finder.safetensors"
+    with safe_open(path, "pt") as file:
+        kinds = tuple(json.loads(file.metadata()["kinds"]))
+    found = load_file(path)
+    seen = Sight(MarkGlass(), ThingFinder(found["squeeze.weight"].shape[1], len(kinds)))
+    seen.finder.load_state_dict(found)
+    seen.glass.load_state_dict(load_file(work / "glass.safetensors"))
+    return seen, kinds
+
+
+def _speaker(work: Path, texts: Sequence[str] = ("?",)) -> Speaker:
+    sight, kinds = _sight(work)
+    return build_compact(train_tokenizer(texts), replace(OPTIONS, kinds=kinds), sight=sight)
 
 
 def looks(data: Path, work: Path) -> None:  # noqa: ARG001
     """Look at every picture once."""
-    names = [record.image for some in _records(work).values() for record in some]
-    look_ahead(_speaker(work), names, work / "questions", work / "looks", bfloat16=_has_bfloat16())
+    names, speaker = [name for some in _names(work).values() for name in some], _speaker(work)
+    counted, _, _ = _counted_boxes(work)
+    saw = _network_saw(work, speaker, counted)
+    rows = {name: row for row, name in enumerate(counted)}
+    look_ahead(
+        speaker,
+        names,
+        work / "questions",
+        work / "looks",
+        before=lambda name: (saw[0][rows[name]], saw[1][rows[name]]) if name in rows else None,
+        bfloat16=_bfloat16(),
+    )
+
+
+def _seen(work: Path) -> Iterator[Seen]:
+    """All photographs and some scenes, in a random order that is always the same."""
+    seen, names = Looks(work / "looks"), _names(work)
+    everything = names["p"] + names["s"]
+    random.Random(0).shuffle(everything)
+    for name in everything:
+        near = cv2.resize(seen.near(name), (SIDE, SIDE), interpolation=cv2.INTER_NEAREST)
+        pixels = read_picture(work / "questions" / name).pixels
+        yield Seen(Path(name).stem, pixels, np.asarray(near, np.uint8), near >= 0)
+
+
+def _counted(work: Path) -> tuple[list[str], Iterator[Counted]]:
+    """Pictures with things, by the names of their squares."""
+    halves = [
+        (letter, *counted_scenes(work / folder, most))
+        for folder, letter, most in (("collections", "c", COLLECTIONS), ("indoor", "i", INDOOR))
+    ]
+    kinds = sorted({kind for _, some, _ in halves for kind in some})
+    named = (
+        replace(one, name=f"{letter}{int(one.name):05d}")
+        for letter, _, some in halves
+        for one in some
+    )
+    return kinds, named
+
+
+def questions(data: Path, work: Path) -> None:  # noqa: ARG001
+    """Write pictures with marks, and lists of samples."""
+    out = work / "questions"
+    if (out / "counting.json").is_file():
+        return
+    tokenizer = DepthTokenizer()
+    written = write_depth_sets(
+        _seen(work), out, tokenizer.to_text, asked_share=1.0, map_first=True, rounds=ROUNDS
+    )
+    marked = [one.image for one in written.pointing]
+    mark_ahead(_speaker(work), marked, out, work / "looks")
+    kinds, counted = _counted(work)
+    write_count_sets(counted, kinds, out, asked_share=1.0, any_kind=True)
+
+
+def _records(work: Path) -> dict[str, list[Record]]:
+    names = ("reasoning", "pointing", "generation", "boxes", "counting")
+    return {name: read_llava(work / "questions" / f"{name}.json") for name in names}
+
+
+def _taught(work: Path) -> tuple[Speaker, Looks]:
+    """Return a speaker with the words of all questions, and the looks it learns from."""
+    texts = (f"{r.question} {r.answer}" for some in _records(work).values() for r in some)
+    plain = (text.split("<DEPTH_START>")[0].replace("<PIXEL_", "\n<PIXEL_") for text in texts)
+    words = sorted({line for text in plain for line in text.splitlines() if "PIXEL" not in line})
+    return _speaker(work, words), Looks(work / "looks")
 
 
 def align(data: Path, work: Path) -> None:  # noqa: ARG001
-    """Teach the projector, which both speakers begin with."""
+    """Teach the projector that the chain begins with."""
     path = work / "projector.safetensors"
     if path.is_file():
         return
     found = _records(work)
-    records = [r for r in found["reasoning"] if depth.STEPS in r.question]
-    records += found["generation"]
-    speaker, seen = _speaker(work), Looks(work / "looks")
-    some = [torch.from_numpy(seen.of(r.image)[None]).float() for r in records[::97][:64]]
-    calm_projector(speaker, some)
+    records = [r for r in found["reasoning"] if depth.STEPS in r.question] + found["counting"]
+    speaker, seen = _taught(work)
+    _calm(speaker, seen, records)
     samples = RecordedSamples([(work / "questions", r) for r in records], seen)
-    align_projector(speaker, samples, steps=ALIGN_STEPS, bfloat16=_has_bfloat16())
+    align_projector(speaker, samples, steps=ALIGN_STEPS, batch=ALIGN_BATCH, bfloat16=_bfloat16())
     save_file(speaker.model.model.multi_modal_projector.state_dict(), path)
 
 
-def _train(work: Path, name: str, records: list[Record]) -> None:
-    speaker, seen = _speaker(work), Looks(work / "looks")
-    projector = load_file(work / "projector.safetensors")
-    speaker.model.model.multi_modal_projector.load_state_dict(projector)
+def _calm(speaker: Speaker, seen: Looks, records: Sequence[Record]) -> None:
+    step = max(1, len(records) // 96)
+    calm_projector(
+        speaker, [torch.from_numpy(seen.of(r.image)[None]).float() for r in records[::step]]
+    )
+
+
+def _train(
+    work: Path, name: str, records: list[Record], speaker: Speaker, seen: Looks, steps: int
+) -> None:
     samples = RecordedSamples([(work / "questions", r) for r in records], seen)
     out = work / name
     options = SpeakerOptions(
-        batch=BATCH,
-        rate=1e-3,
+        batch=len(records) // steps,
+        rate=1.5e-3,
         projector_rate=1e-3,
         weight_decay=0.01,
+        conclusion=8.0,
         save_every=100,
         longest=700,
-        bfloat16=_has_bfloat16(),
+        bfloat16=_bfloat16(),
     )
     train_speaker(speaker, samples, out, options, data={"samples": len(records)})
-    write_compact(speaker, out / "speaker.safetensors", OPTIONS)
+    size = replace(OPTIONS, kinds=tuple(speaker.model.config.vision_config.kinds))
+    write_compact(speaker, out / "speaker.safetensors", size)
     print(out / "speaker.safetensors")
 
 
 def chain(data: Path, work: Path) -> None:  # noqa: ARG001
     """Teach pointing, perceiving, then more and more of reasoning (the paper's curriculum)."""
     found = _records(work)
-    atomic = found["generation"] + found["pointing"] + found["boxes"][:BOXES]
-    reasoning = _in_threes(found["reasoning"]) + _in_twos(found["counting"][: 2 * COUNTS_ASKED])
-    random.Random(1).shuffle(atomic)
+    atomic = [found["generation"], found["pointing"], found["boxes"]]
+    reasoning = _in_groups(found["reasoning"], 3) + _in_groups(found["counting"], 2)
+    chosen = random.Random(1)
+    mixed = [chosen.choice(chosen.choice(atomic)) for _ in range(STEPS * BATCH)]
     random.Random(2).shuffle(reasoning)
     flat = [record for group in reasoning for record in group]
-    chosen = random.Random(4)
     first = [chosen.choice(found["pointing"]) for _ in range(POINTING_STEPS * BATCH)]
     size = (STEPS - POINTING_STEPS) * BATCH // 10
-    _train(work, "chain", first + by_curriculum(atomic, flat, size))
+    speaker, seen = _taught(work)
+    projector = load_file(work / "projector.safetensors")
+    speaker.model.model.multi_modal_projector.load_state_dict(projector)
+    _train(work, "chain", first + by_curriculum(mixed, flat, size), speaker, seen, STEPS)
 
 
 def direct(data: Path, work: Path) -> None:  # noqa: ARG001
-    """Teach answers alone, for as many samples."""
+    """Teach answers alone, for as many samples: those of the chain and of its projector."""
     found = _records(work)
-    records = [r for r in found["reasoning"] + found["counting"] if r.task == "direct"]
+    halves = [[r for r in found[name] if r.task == "direct"] for name in ("reasoning", "counting")]
     chosen = random.Random(3)
-    _train(work, "direct", [chosen.choice(records) for _ in range(STEPS * BATCH)])
+    count = STEPS * BATCH + ALIGN_STEPS * ALIGN_BATCH
+    records = [chosen.choice(chosen.choice(halves)) for _ in range(count)]
+    speaker, seen = _taught(work)
+    _calm(speaker, seen, halves[0] + halves[1])
+    _train(work, "direct", records, speaker, seen, count // BATCH)
 
 
-def _in_threes(records: list[Record]) -> list[list[Record]]:
-    return [records[k : k + 3] for k in range(0, len(records), 3)]
+def _in_groups(records: list[Record], size: int) -> list[list[Record]]:
+    return [records[k : k + size] for k in range(0, len(records), size)]
 
 
-def _in_twos(records: list[Record]) -> list[list[Record]]:
-    return [records[k : k + 2] for k in range(0, len(records), 2)]
-
-
-def _has_bfloat16() -> bool:
+def _bfloat16() -> bool:
     return bool(torch.cpu._is_avx512_bf16_supported())
 
 
@@ -275,7 +445,13 @@ def publish_speaker(data: Path, work: Path) -> None:  # noqa: ARG001
 
 
 PUBLISHERS = {"codebook": publish_codebook, "speaker": publish_speaker}
-STAGES = {f.__name__: f for f in (codebook, questions, glass, looks, align, chain, direct)}
+STAGES = {
+    f.__name__: f
+    for f in (
+        *(codebook, collections, pictures, glass, finder, looks),
+        *(questions, align, chain, direct),
+    )
+}
 
 
 def main() -> None:

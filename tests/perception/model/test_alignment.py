@@ -8,9 +8,9 @@ from sightline.errors import InputError
 from sightline.perception.codebook.words import to_text
 from sightline.perception.model.alignment import (
     UNKNOWN,
-    CellHeads,
+    TokenHeads,
     align_projector,
-    judge_cells,
+    judge_tokens,
     labels_of,
 )
 from sightline.perception.model.compact import CompactOptions, build_compact, train_tokenizer
@@ -21,23 +21,33 @@ POINTS = {"A": Point(10, 335, 30), "B": Point(200, 120, 230)}
 CODES = np.arange(100).reshape(10, 10)
 
 
-def test_labels_are_read_from_answers():
-    labels = labels_of(depth.chain("a.jpg", POINTS, to_text(CODES)))
-    np.testing.assert_array_equal(labels.codes, [*range(100), *[UNKNOWN] * 5])
-    assert np.flatnonzero(labels.letters).tolist() == [35, 90, 100, 101]
-    assert labels.letters[[35, 90, 100, 101]].tolist() == [2, 1, 1, 2]
-    for b, a in ((35, 90), (101, 100)):
-        assert labels.digits[:, b].tolist() == [2, 0, 0, 1, 2, 0]
-        assert labels.digits[:, a].tolist() == [0, 1, 0, 3, 3, 5]
-        assert labels.readings[:, a].tolist() == [1, 1]
-    assert (labels.digits[:, 0] == UNKNOWN).all()
+def look(kinds=2, things=()):
+    seen = np.zeros((129, 531 + kinds + 4), np.float16)
+    for number, (kind, box) in enumerate(things):
+        seen[105 + number, 531 + kind] = 0.9
+        seen[105 + number, -4:] = box
+    return seen
 
 
-def test_a_picture_that_was_not_asked_about_has_no_points_and_others_may():
-    assert (labels_of(depth.generation("a.jpg", to_text(CODES))).letters == 0).all()
-    unlisted = labels_of(depth.map_first("a.jpg", POINTS, to_text(CODES)))
+def test_labels_are_read_from_answers_and_looks():
+    record = depth.chain("a.jpg", POINTS, to_text(CODES))
+    labels = labels_of(record, look(things=[(1, (0.25, 0.5, 0.75, 0.998))]), 2)
+    np.testing.assert_array_equal(labels.codes, range(100))
+    assert labels.letters.tolist() == [1, 1, 0, 0, 0]
+    assert labels.digits[0].tolist() == [0, 1, 0, 3, 3, 5]
+    assert labels.digits[1].tolist() == [2, 0, 0, 1, 2, 0]
+    assert (labels.digits[2:] == UNKNOWN).all()
+    assert labels.kinds.tolist() == [1, *[UNKNOWN] * 23]
+    assert labels.sides[0].tolist() == [84, 168, 252, 335]
+    assert (labels.sides[1:] == UNKNOWN).all()
+
+
+def test_points_that_are_not_listed_teach_nothing():
+    unlisted = labels_of(depth.map_first("a.jpg", POINTS, to_text(CODES)), look(), 2)
     assert (unlisted.letters == UNKNOWN).all()
     assert unlisted.codes[7] == 7
+    plain = labels_of(depth.direct("a.jpg", POINTS), look(), 2)
+    assert (plain.codes == UNKNOWN).all()
 
 
 class Cells:
@@ -48,9 +58,9 @@ class Cells:
         self.rows = []
         for _ in range(12):
             codes = rng.integers(128, size=(10, 10))
-            look = np.zeros((100, width), np.float32)
-            look[np.arange(100), codes.ravel()] = 20
-            self.rows.append((depth.generation("a.jpg", to_text(codes)), look))
+            seen = np.zeros((129, width), np.float32)
+            seen[np.arange(100), codes.ravel()] = 20
+            self.rows.append((depth.generation("a.jpg", to_text(codes)), seen))
 
     def __len__(self):
         return len(self.rows)
@@ -62,7 +72,7 @@ class Cells:
 @pytest.fixture(scope="module")
 def speaker():
     options = CompactOptions(width=64, layers=1, heads=2)
-    return build_compact(train_tokenizer(["a b"]), options, codebook=None)
+    return build_compact(train_tokenizer(["a b"]), options)
 
 
 def test_only_the_projector_learns_and_it_tells_cells_apart(speaker):
@@ -84,12 +94,10 @@ def test_only_the_projector_learns_and_it_tells_cells_apart(speaker):
 
 
 def test_what_cannot_be_aligned(speaker):
-    small = build_compact(
-        train_tokenizer(["a b"]), CompactOptions(32, 1, 2, side=56), codebook=None
-    )
-    with pytest.raises(InputError, match="9 tokens a picture are not 100 cells"):
+    small = build_compact(train_tokenizer(["a b"]), CompactOptions(32, 1, 2, side=56))
+    with pytest.raises(InputError, match="33 tokens a picture are not 100 cells"):
         align_projector(small, Cells(200), steps=1)
-    scores = CellHeads(8)(torch.zeros(1, 105, 8))
-    nothing = labels_of(depth.direct("a.jpg", POINTS))
-    with pytest.raises(InputError, match="neither maps nor points"):
-        judge_cells(scores, [nothing])
+    scores = TokenHeads(8, 2)(torch.zeros(1, 129, 8))
+    nothing = labels_of(depth.direct("a.jpg", POINTS), look(), 2)
+    with pytest.raises(InputError, match="neither maps nor points nor things"):
+        judge_tokens(scores, [nothing])

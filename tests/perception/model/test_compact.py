@@ -10,27 +10,30 @@ from safetensors.torch import load_file, save_file
 
 from sightline.depth.checkpoints import load_network
 from sightline.errors import InputError
+from sightline.perception.codebook.files import read_codebook
 from sightline.perception.model.answering import read_depth_answer, speak, speak_all
 from sightline.perception.model.compact import (
     LOUDER,
     CompactOptions,
+    Sight,
     build_compact,
     calm_projector,
     train_tokenizer,
 )
 from sightline.perception.model.compact_files import read_compact, write_compact
-from sightline.perception.model.glass import CHANNELS, MarkGlass
+from sightline.perception.model.glass import MarkGlass
 from sightline.perception.model.loading import load_speaker
+from sightline.perception.model.numbers import NUMBER, number_code
 from sightline.perception.model.options import SpeakerOptions
+from sightline.perception.model.things import SLOTS, ThingFinder
 from sightline.perception.model.training import train_speaker
 from sightline.perception.questions import depth
-from sightline.perception.questions.markers import LETTERS
 from sightline.weights.store import resolve
 
 from .helpers import Few
 
-TINY = CompactOptions(width=32, layers=1, heads=2, side=56)
-CODEBOOK = "cd" * 32
+KINDS = ("ball", "chair", "cup")
+TINY = CompactOptions(width=32, layers=1, heads=2, side=56, kinds=KINDS)
 
 
 def tokenizer():
@@ -39,7 +42,7 @@ def tokenizer():
 
 @pytest.fixture
 def speaker():
-    return build_compact(tokenizer(), TINY, codebook=CODEBOOK)
+    return build_compact(tokenizer(), TINY)
 
 
 @pytest.fixture
@@ -54,61 +57,71 @@ def logits(speaker, picture):
 
 
 def test_it_sees_what_the_depth_model_sees(speaker, picture):
-    network = load_network(resolve("small").path)
+    found = resolve("small")
+    network = load_network(found.path)
     shown = speaker.eye.look([picture])
     tower = speaker.model.model.vision_tower
     with torch.no_grad():
         tokens = tower(shown).last_hidden_state
-        five, eleven = network.encoder(shown, (5, 11))
-        disparity = network(shown)
-    letters = len(LETTERS)
-    assert tokens.shape == (1, 4 + letters, 2 * 4 * 384 + 16 + 2 * 2 + CHANNELS + letters)
+        disparity = network(shown)[0]
+    # Two rows of two cells, five letters, things; 512 of the codebook, 4 × 4 places, row and column.
+    assert tokens.shape == (1, 4 + 5 + SLOTS, 512 + 16 + 4 + 5 + 6 * NUMBER + len(KINDS))
     assert speaker.writing.patches == tokens.shape[1]
-    assert tower.features == 2 * 4 * 384
-    assert not tokens[0, :4, -letters:].any()
-    tokens = tokens[..., :-letters]
-    # The second token is columns 2 and 3 of the first two rows; its second patch is column 3.
-    second = tokens[0, 1, : tower.features].view(4, 768)[1]
-    torch.testing.assert_close(second[:384], five[0, :, 0, 3])
-    torch.testing.assert_close(second[384:], eleven[0, :, 0, 3])
-    torch.testing.assert_close(tokens[0, 1, -CHANNELS:], tower.glass(shown)[0, :, 0, 1])
-    # Disparity of 4 × 4 places of 7 px; then row 0 and column 1.
-    means = disparity.view(8, 7, 8, 7).mean((1, 3))
-    near = (means - means.min()) / (means.max() - means.min())
-    rest = tokens[0, 1, tower.features : -CHANNELS]
-    torch.testing.assert_close(rest[:16].view(4, 4), near[:4, 4:], atol=1e-5, rtol=1e-4)
-    assert rest[16:].tolist() == [1, 0, 0, 1]
+    power = tower.config.curve
+    assert power > 1, "the model's own straightening"
+    above = disparity - tower.config.zero
+    near = above.sign() * above.abs() ** power
+    near = (near - near.min()) / (near.max() - near.min())
+    means = near.view(8, 7, 8, 7).mean((1, 3))
+    second = tokens[0, 1]
+    torch.testing.assert_close(second[512:528].view(4, 4), means[:4, 4:], atol=1e-4, rtol=1e-3)
+    assert second[528:532].tolist() == [1, 0, 0, 1]
+    assert not second[532:].any()
+    codes = read_codebook(resolve("codebook", purpose="tokens").path)
+    scaled = torch.nn.functional.interpolate(near[None, None], (64, 64), mode="nearest")
+    with torch.no_grad():
+        vectors = codes.encoder(2 * scaled - 1)
+    torch.testing.assert_close(second[:512], vectors[0, :, 0, 1], atol=1e-3, rtol=1e-3)
     assert not any(p.requires_grad for p in tower.parameters())
 
 
-def test_a_letter_is_the_cell_of_its_point_once_more(speaker):
+def test_points_and_things_have_tokens_of_their_own(speaker):
     tower = speaker.model.model.vision_tower
-    cells, channels = tower.looks
-    seen = torch.randn(1, cells, channels, generator=torch.Generator().manual_seed(0))
+    tokens, numbers = tower.looks
+    seen = torch.zeros(1, tokens, numbers)
+    seen[0, 4, 528:531] = torch.tensor([1.0, 0.8, 0.3])  # A, in the upper right cell
+    seen[0, 9, 531:] = torch.tensor([0.1, 0.7, 0.0, 0.1, 0.2, 0.3, 0.4])
     with torch.no_grad():
-        scores = torch.full((1, len(LETTERS), cells + 1), -30.0)
-        scores[0, 0, 2] = scores[0, 1, 0] = 30.0  # A in the third cell, B in the first
-        scores[0, 2:, cells] = 30.0  # nobody else
-        find, tower.glass.find = tower.glass.find, lambda _: scores
-        tokens = tower(seen).last_hidden_state
-        tower.glass.find = find
-        again = tower(seen).last_hidden_state
-    torch.testing.assert_close(tokens[0, cells, :-5], seen[0, 2])
-    torch.testing.assert_close(tokens[0, cells + 1, :-5], seen[0, 0])
-    assert (
-        tokens[0, cells:, -5:].round().tolist()
-        == torch.diag(torch.tensor([1.0, 1, 0, 0, 0])).tolist()
-    )
-    assert not tokens[0, cells + 2 :].round(decimals=5).any()
-    torch.testing.assert_close(again[:, :cells], tokens[:, :cells])
+        told = tower(seen).last_hidden_state[0]
+    a, nobody, thing, nothing = told[4], told[5], told[9], told[10]
+    assert a[528:537].tolist() == [1, 0, 0, 1, 1, 0, 0, 0, 0]
+    code = number_code(torch.tensor([0.8, 0.3])).flatten()
+    torch.testing.assert_close(a[537 : 537 + 2 * NUMBER], code)
+    assert not a[:528].any(), "how near it is, it does not say"
+    assert not a[537 + 2 * NUMBER :].any()
+    assert not nobody.any()
+    first = 537 + 2 * NUMBER
+    torch.testing.assert_close(thing[first : first + 3], torch.tensor([0.1, 0.7, 0.0]))
+    sides = number_code(torch.tensor([0.1, 0.2, 0.3, 0.4])).flatten()
+    torch.testing.assert_close(thing[first + 3 :], sides)
+    assert not thing[:first].any()
+    assert not nothing.any()
 
 
-def test_it_sees_marks_with_the_glass_it_is_given():
+def test_it_finds_with_the_finders_it_is_given():
     torch.manual_seed(5)
-    glass = MarkGlass()
-    speaker = build_compact(tokenizer(), TINY, codebook=CODEBOOK, glass=glass)
-    given = speaker.model.model.vision_tower.glass.state_dict()
-    assert all(torch.equal(given[name], value) for name, value in glass.state_dict().items())
+    sight = Sight(MarkGlass(), ThingFinder(768, len(KINDS)))
+    speaker = build_compact(tokenizer(), TINY, sight=sight)
+    tower = speaker.model.model.vision_tower
+    for given, taken in ((sight.glass, tower.glass), (sight.finder, tower.finder)):
+        state = taken.state_dict()
+        assert all(torch.equal(state[name], value) for name, value in given.state_dict().items())
+
+
+def test_pixel_tokens_begin_in_their_order(speaker):
+    rows = speaker.model.get_input_embeddings().weight[list(speaker.vocabulary.pixels)]
+    apart = torch.cdist(rows, rows)
+    assert apart.diagonal(1).mean() < 0.7 * apart.diagonal(40).mean()
 
 
 def test_a_picture_stands_at_the_same_distance_from_all_answers(speaker):
@@ -142,8 +155,9 @@ def test_a_calm_projector_hides_no_channel(speaker):
     with torch.no_grad():
         tokens = torch.cat([speaker.model.model.vision_tower(b).last_hidden_state for b in batches])
         flat = tokens.flatten(0, 1)
-        even = (flat - flat.mean(0)) / (flat.std(0) + 1e-6)
-        even[:, speaker.model.model.vision_tower.features :] *= LOUDER
+        spread = flat.std(0)
+        even = (flat - flat.mean(0)) / spread.clamp(min=0.1 * float(spread.median()))
+        even[:, 512:] *= LOUDER
         wanted = even @ before.T
         got = layer(flat) - layer(flat).mean(0)
     torch.testing.assert_close(got, wanted - wanted.mean(0), atol=1e-2, rtol=1e-2)
@@ -155,11 +169,13 @@ def test_the_file_brings_everything_back_but_the_encoder(speaker, picture, tmp_p
     back = load_speaker(path)
     torch.testing.assert_close(logits(back, picture), logits(speaker, picture), atol=2e-2, rtol=0)
     assert back.vocabulary == speaker.vocabulary
-    assert back.codebook == CODEBOOK
+    assert back.codebook == resolve("codebook", purpose="tokens").sha256
+    assert tuple(back.model.config.vision_config.kinds) == KINDS
     assert back.eye == speaker.eye
     assert back.writing.prompt("which?") == speaker.writing.prompt("which?")
     with safe_open(path, "pt") as file:
-        assert not any("network" in name for name in file.keys())  # noqa: SIM118
+        names = list(file.keys())
+    assert not any("network" in name or "tower.codes" in name for name in names)
     assert path.stat().st_size < 2_000_000
     write_compact(back, tmp_path / "again.safetensors", TINY)
     assert (tmp_path / "again.safetensors").read_bytes() == path.read_bytes()
@@ -177,8 +193,10 @@ def test_what_it_depends_on_cannot_be_exchanged_unnoticed(speaker, tmp_path):
         save_file(tensors or state, other, {"sightline.speaker": json.dumps(notes | changes)})
         return other
 
-    with pytest.raises(InputError, match="small@eeeeeeeeeeee"):
+    with pytest.raises(InputError, match="sees with small@eeeeeeeeeeee"):
         read_compact(rewritten(vision_sha256="ee" * 32))
+    with pytest.raises(InputError, match="writes in codebook@dddddddddddd"):
+        read_compact(rewritten(codebook_sha256="dd" * 32))
     for wrong in ({"tokenizer": {}}, {"options": {}}, {"options": {"taps": 3}}):
         with pytest.raises(InputError, match="damaged speaker"):
             read_compact(rewritten(**wrong))
@@ -221,4 +239,4 @@ def test_bad_sizes_and_eyes():
     with pytest.raises(InputError, match="evenly"):
         CompactOptions(width=30)
     with pytest.raises(InputError, match="no ViT"):
-        build_compact(tokenizer(), TINY, codebook=CODEBOOK, vision="tiny")
+        build_compact(tokenizer(), TINY, vision="tiny")

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -31,6 +32,19 @@ def test_counts_are_limited_and_some_are_none():
     assert max(counts.values()) <= 30
     again = list(ask_counts([picture(k, k % 4) for k in range(200)], KINDS, most_of_a_count=30))
     assert [(one.name, kind) for one, kind in again] == [(one.name, kind) for one, kind in chosen]
+
+
+def test_any_kind_that_is_there_may_be_asked_about():
+    boxes = {
+        "cup": [(0.0, 0.0, 8.0, 8.0)],
+        "tree": [(10.0 * k, 0.0, 10.0 * k + 8, 9.0) for k in range(3)],
+    }
+    one = Counted("a", np.zeros((40, 200, 3), np.uint8), Things(200, 40, boxes))
+    pictures = [replace(one, name=str(k)) for k in range(40)]
+    most = {kind for _, kind in ask_counts(pictures, KINDS, none_share=0)}
+    assert most == {"tree"}
+    kinds = {kind for _, kind in ask_counts(pictures, KINDS, none_share=0, any_kind=True)}
+    assert kinds == {"cup", "tree"}
 
 
 def test_lists_and_pictures_are_written(tmp_path):

@@ -13,16 +13,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from sightline.errors import InputError
 from sightline.perception.codebook.score import values_at
 from sightline.perception.codebook.tokenizer import DepthTokenizer
 from sightline.perception.codebook.words import END, START
 from sightline.perception.decoding import WholeBoxes, WholeMaps
-from sightline.perception.model.loading import Speaker
+from sightline.perception.model.loading import Picture, Speaker
 from sightline.perception.questions import counting, depth
 from sightline.perception.vocabulary import Box, boxes_from_text
 from sightline.types import FloatArray
@@ -115,7 +113,7 @@ class CountAnswer(Checked[int]):
 
 def speak(
     speaker: Speaker,
-    pixels: NDArray[np.uint8],
+    pixels: Picture,
     question: str,
     *,
     maps: int = 1,
@@ -131,7 +129,7 @@ def speak(
 
 def speak_all(
     speaker: Speaker,
-    pictures: Sequence[NDArray[np.uint8]],
+    pictures: Sequence[Picture],
     questions: Sequence[str],
     *,
     maps: int = 1,
@@ -142,7 +140,7 @@ def speak_all(
 
     Args:
         speaker: the model.
-        pictures: (H, W, 3) sRGB each.
+        pictures: (H, W, 3) sRGB each, or what its eyes gave for them before.
         questions: one for every picture.
         maps: depth maps that an answer may have.
         most_tokens: of an answer.
@@ -169,7 +167,7 @@ def speak_all(
         said = speaker.model.generate(
             input_ids=ids.to(device),
             attention_mask=mask.to(device),
-            pixel_values=speaker.eye.look(pictures).to(device, speaker.model.dtype),
+            pixel_values=speaker.show(pictures).to(device, speaker.model.dtype),
             max_new_tokens=most_tokens,
             logits_processor=processors,
             pad_token_id=padding,

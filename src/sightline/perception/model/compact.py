@@ -1,8 +1,8 @@
 """A LLaVA small enough for a laptop: our depth network looks, a few million weights of Llama speak.
 
-It sees with the embedded `small`, frozen, so only glass, projector, language model and tokenizer are
-its own. The tokenizer spells: bytes, and pieces of words that its questions and answers
-are made of; digits and dashes are always single.
+It sees with the embedded `small` and codebook, frozen, so only its finders, projector, language model
+and tokenizer are its own. The tokenizer spells: bytes, and pieces of words that its questions and
+answers are made of; digits and dashes are always single.
 """
 
 from __future__ import annotations
@@ -25,16 +25,21 @@ from sightline.depth.network import DepthAnything
 from sightline.depth.spec import ModelSpec
 from sightline.depth.vit_models import read_vit
 from sightline.errors import InputError
+from sightline.perception.codebook.files import read_codebook
+from sightline.perception.codebook.network import WIDTH, DepthCodebook
 from sightline.perception.model.eye import Eye
 from sightline.perception.model.glass import MarkGlass
 from sightline.perception.model.loading import Speaker
+from sightline.perception.model.numbers import number_code
 from sightline.perception.model.speech import IMAGE, Speech, Writing
+from sightline.perception.model.things import ThingFinder
 from sightline.perception.model.tower import CELL, DepthTower, TowerConfig, register, tokens_of
-from sightline.perception.vocabulary import extend
+from sightline.perception.vocabulary import PIXELS, extend
+from sightline.weights.store import resolve
 
 #: Pieces of words beside bytes and marks.
 PIECES = 640
-#: How much louder than features of the encoder the few other channels begin.
+#: How much louder than the codebook's vectors the few other channels begin.
 LOUDER = 3.0
 
 
@@ -47,14 +52,16 @@ class CompactOptions:
         layers: of it.
         heads: of its attention.
         side: of the square picture that it sees, [px]; at 280 a cell of it is a code of the map.
-        taps: blocks of the encoder that it sees.
+        taps: blocks of the encoder that its finder of things sees.
+        kinds: of things that it finds.
     """
 
     width: int = 256
-    layers: int = 6
-    heads: int = 4
+    layers: int = 4
+    heads: int = 8
     side: int = 280
     taps: tuple[int, ...] = (5, 11)
+    kinds: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.width % (2 * self.heads):
@@ -92,13 +99,26 @@ def wrap_tokenizer(inner: Tokenizer) -> PreTrainedTokenizerFast:
     )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Sight:
+    """What a compact speaker sees with beside its depth network.
+
+    Attributes:
+        glass: for marked points.
+        finder: of things.
+    """
+
+    glass: MarkGlass
+    finder: ThingFinder
+
+
 def build_compact(
     tokenizer: Any,
     options: CompactOptions,
     *,
-    codebook: str | None,
+    codebook: str = "codebook",
     vision: str = "small",
-    glass: MarkGlass | None = None,
+    sight: Sight | None = None,
     seed: int = 0,
     pixels: bool = True,
 ) -> Speaker:
@@ -107,21 +127,28 @@ def build_compact(
     Args:
         tokenizer: of `train_tokenizer`; perception tokens are added to it.
         options: its size.
-        codebook: checksum of the codebook that its depth tokens are of.
+        codebook: registry name or file of the codebook that its depth tokens are of.
         vision: depth model that it sees with.
-        glass: that it sees marks with; None for one that was taught nothing.
+        sight: that it finds points and things with; None for one that was taught nothing.
         seed: of its weights.
         pixels: give it pixel tokens beside depth tokens.
     """
     register()
     vocabulary = extend(tokenizer, depth=True, pixels=pixels)
     network, shown = read_vit(vision)
+    codes = resolve(codebook, purpose="tokens")
     torch.manual_seed(seed)
-    tower = TowerConfig(taps=options.taps, image_size=options.side)
+    tower = TowerConfig(
+        taps=options.taps,
+        image_size=options.side,
+        kinds=options.kinds,
+        curve=shown.curve,
+        zero=shown.zero,
+    )
     text = LlamaConfig(
         vocab_size=len(tokenizer),
         hidden_size=options.width,
-        intermediate_size=options.width * 11 // 4 // 32 * 32,
+        intermediate_size=2 * options.width,
         num_hidden_layers=options.layers,
         num_attention_heads=options.heads,
         num_key_value_heads=options.heads,
@@ -142,11 +169,12 @@ def build_compact(
         tie_word_embeddings=True,
     )
     model = LlavaForConditionalGeneration(config)
-    see_with(model, network, glass)
+    see_with(model, network, read_codebook(codes.path), sight)
+    _in_order(model, vocabulary.pixels)
     speech = Speech(human="", model="\n", picture="", question_first=True)
     writing = Writing(tokenizer, config.image_token_id, tokens_of(options.side), speech)
     eye = eye_of(shown, options.side)
-    return Speaker(model.eval(), writing, eye, vocabulary, codebook)
+    return Speaker(model.eval(), writing, eye, vocabulary, codes.sha256)
 
 
 def eye_of(shown: ModelSpec, side: int) -> Eye:
@@ -154,26 +182,41 @@ def eye_of(shown: ModelSpec, side: int) -> Eye:
     return Eye(side, shown.mean, shown.std, smooth=True)
 
 
-def see_with(model: Any, network: DepthAnything, glass: MarkGlass | None) -> None:
-    """Fill the vision tower with a depth network and a glass; it does not learn."""
+def see_with(
+    model: Any, network: DepthAnything, codebook: DepthCodebook, sight: Sight | None
+) -> None:
+    """Fill the vision tower; it does not learn."""
     tower: DepthTower = model.model.vision_tower
     tower.network.load_state_dict(network.state_dict())
-    if glass is not None:
-        tower.glass.load_state_dict(glass.state_dict())
+    tower.codes.load_state_dict(codebook.encoder.state_dict())
+    if sight is not None:
+        tower.glass.load_state_dict(sight.glass.state_dict())
+        tower.finder.load_state_dict(sight.finder.state_dict())
     tower.requires_grad_(False)
+
+
+@torch.no_grad()
+def _in_order(model: Any, pixels: Sequence[int]) -> None:
+    """Let pixel tokens begin in their order: what is learnt of one then helps its neighbours."""
+    if not pixels:
+        return
+    rows = model.get_input_embeddings().weight
+    codes = number_code(torch.arange(PIXELS) / PIXELS)
+    spread = torch.randn(codes.shape[1], rows.shape[1]) * (2 / codes.shape[1]) ** 0.5
+    rows[list(pixels)] = (codes @ spread * float(rows.std())).to(rows)
 
 
 @torch.no_grad()
 def calm_projector(speaker: Speaker, pictures: Sequence[Tensor]) -> None:
     """Let the projector begin with features of mean 0, each as loud as it should be.
 
-    A few channels of a ViT are a hundred times larger than the rest, and would be all that an untrained
-    projector sees; disparity, places and marks are few and would drown. So mean and spread over some
-    pictures go into its first layer, and the few are made louder.
+    The codebook's vectors are many and would drown places, letters and things. So mean and spread
+    over some pictures go into its first layer, and the few are made louder. Channels that are nearly
+    always zero have next to no spread, and are not made louder without end.
 
     Args:
         speaker: with a tower that has learnt.
-        pictures: (N, 3, H, W) batches as its eye makes them.
+        pictures: (N, 3, H, W) batches as its eye makes them, or what its eyes gave for them.
     """
     model = speaker.model.model
     tokens = torch.cat(
@@ -182,7 +225,7 @@ def calm_projector(speaker: Speaker, pictures: Sequence[Tensor]) -> None:
     spread, mean = torch.std_mean(tokens.double(), dim=0)
     layer = model.multi_modal_projector.linear_1
     loud = torch.ones_like(spread)
-    loud[model.vision_tower.features :] = LOUDER
-    weight = layer.weight.double() * loud / (spread + 1e-6)
+    loud[WIDTH:] = LOUDER
+    weight = layer.weight.double() * loud / spread.clamp(min=0.1 * float(spread.median()))
     layer.bias.sub_((weight @ mean).to(layer.bias))
     layer.weight.copy_(weight)

@@ -21,17 +21,24 @@ from sightline.errors import InputError
 from sightline.files.atomic import atomic_path
 from sightline.perception.model.compact import CompactOptions, build_compact, wrap_tokenizer
 from sightline.perception.model.loading import Speaker
+from sightline.weights.entry import Purpose
 from sightline.weights.store import resolve
 
 KEY = "sightline.speaker"
 
-_NETWORK = "model.vision_tower.network."
+#: Parts that other files hold.
+_ELSEWHERE = ("model.vision_tower.network.", "model.vision_tower.codes.")
 #: The output matrix is the embedding itself.
 _TIED = "lm_head.weight"
 
 
 def write_compact(
-    speaker: Speaker, path: str | Path, options: CompactOptions, vision: str = "small"
+    speaker: Speaker,
+    path: str | Path,
+    options: CompactOptions,
+    *,
+    vision: str = "small",
+    codebook: str = "codebook",
 ) -> None:
     """Write a speaker of `build_compact`, whole or not at all.
 
@@ -40,6 +47,7 @@ def write_compact(
         path: of the `.safetensors` file.
         options: it was built with.
         vision: depth model it was built with.
+        codebook: it was built with.
     """
     tokenizer = speaker.writing.tokenizer
     notes = {
@@ -48,12 +56,13 @@ def write_compact(
         "pixels": bool(speaker.vocabulary.pixels),
         "vision": vision,
         "vision_sha256": resolve(vision, purpose="depth").sha256,
-        "codebook": speaker.codebook,
+        "codebook": codebook,
+        "codebook_sha256": speaker.codebook,
     }
     state = {
         name: value.to(torch.float16).contiguous()
         for name, value in speaker.model.state_dict().items()
-        if not name.startswith(_NETWORK) and name != _TIED
+        if not name.startswith(_ELSEWHERE) and name != _TIED
     }
     with atomic_path(Path(path)) as temporary:
         save_file(state, temporary, {KEY: json.dumps(notes, ensure_ascii=False, sort_keys=True)})
@@ -80,19 +89,25 @@ def read_compact(path: str | Path) -> Speaker:
     try:
         notes: dict[str, Any] = json.loads(safetensors_header(path)["__metadata__"][KEY])
         size = notes["options"]
-        options = CompactOptions(**{**size, "taps": tuple(size["taps"])})
+        options = CompactOptions(
+            **{**size, "taps": tuple(size["taps"]), "kinds": tuple(size["kinds"])}
+        )
         inner = _tokenizer(notes["tokenizer"])
-        vision, wanted = str(notes["vision"]), str(notes["vision_sha256"])
-        codebook, pixels = notes["codebook"], bool(notes["pixels"])
+        vision, codebook, pixels = notes["vision"], notes["codebook"], bool(notes["pixels"])
+        needs: tuple[tuple[str, str, str, Purpose], ...] = (
+            ("sees with", vision, notes["vision_sha256"], "depth"),
+            ("writes in", codebook, notes["codebook_sha256"], "tokens"),
+        )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError("a damaged speaker (its notes)", path=path) from error
-    found = resolve(vision, purpose="depth").sha256
-    if found != wanted:
-        raise InputError(
-            f"sees with {vision}@{wanted[:12]}, and {vision} is now {found[:12]}",
-            path=path,
-            remedy="use the version of sightline that it was made for, or train it anew",
-        )
+    for does, name, wanted, purpose in needs:
+        found = resolve(str(name), purpose=purpose).sha256
+        if found != wanted:
+            raise InputError(
+                f"{does} {name}@{str(wanted)[:12]}, and {name} is now {found[:12]}",
+                path=path,
+                remedy="use the version of sightline that it was made for, or train it anew",
+            )
     tokenizer = wrap_tokenizer(inner)
     speaker = build_compact(tokenizer, options, codebook=codebook, vision=vision, pixels=pixels)
     state = {name: value.float() for name, value in load_file(path).items()}
@@ -100,7 +115,7 @@ def read_compact(path: str | Path) -> Speaker:
         left = speaker.model.load_state_dict(state, strict=False)
     except RuntimeError as error:
         raise InputError("a damaged speaker (its weights)", path=path) from error
-    missing = [n for n in left.missing_keys if not n.startswith(_NETWORK) and n != _TIED]
+    missing = [n for n in left.missing_keys if not n.startswith(_ELSEWHERE) and n != _TIED]
     if missing or left.unexpected_keys:
         strange = (missing or left.unexpected_keys)[0]
         raise InputError(f"a damaged speaker ({strange})", path=path)

@@ -2,8 +2,7 @@
 
 An encoder that was taught depth sees letters badly: a linear probe of its features tells A to E apart
 in half of the cases (docs/lab-log.md). This small network looks at the same picture and is taught
-nothing but marks, on pictures with points drawn into them; its features stand beside the encoder's,
-and it says in which cell the point of each letter lies.
+nothing but marks, on pictures with points drawn into them; it says where the point of each letter lies.
 """
 
 from __future__ import annotations
@@ -45,6 +44,7 @@ class MarkGlass(nn.Module):
         self.finder = nn.Sequential(
             nn.Linear(CHANNELS, CHANNELS), nn.GELU(), nn.Linear(CHANNELS, len(LETTERS))
         )
+        self.place = nn.Linear(CHANNELS, 2)
 
     def forward(self, pixels: Tensor) -> Tensor:
         """Look for marks; pixels are normalised as the encoder's."""
@@ -58,21 +58,17 @@ class MarkGlass(nn.Module):
         scores = self.finder(cells).transpose(1, 2)
         return F.pad(scores, (0, 1))
 
-
-class MarkHead(nn.Module):
-    """What the glass is taught by: which letter's point lies in a cell, and where in it.
-
-    (N, 64, R, C) → (N, 6, R, C) scores of nothing and of the letters, (N, 2, R, C) x and y in the cell.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.letter = nn.Conv2d(CHANNELS, 1 + len(LETTERS), 1)
-        self.place = nn.Conv2d(CHANNELS, 2, 1)
-
-    def forward(self, cells: Tensor) -> tuple[Tensor, Tensor]:
-        """Tell letters and places."""
-        return self.letter(cells), self.place(cells)
+    def points(self, pixels: Tensor) -> Tensor:
+        """(N, 3, S, S) → (N, 5, 3): whether each letter is there, 0 to 1, and its x and y, 0 to 1."""
+        maps = self(pixels)
+        across = maps.shape[-1]
+        cells = maps.flatten(2).transpose(1, 2).float()
+        shares = self.find(cells).softmax(-1)
+        best = shares[..., :-1].argmax(-1)
+        within = self.place(cells).gather(1, best[..., None].expand(-1, -1, 2))
+        corner = torch.stack([best % across, best // across], dim=-1)
+        x_and_y = ((corner + within) / across).clamp(0, 1 - 1e-3)
+        return torch.cat([1 - shares[..., -1:], x_and_y], dim=-1)
 
 
 def train_glass(
@@ -82,9 +78,10 @@ def train_glass(
     steps: int,
     batch: int = 32,
     rate: float = 3e-3,
+    bfloat16: bool = False,
     seed: int = 0,
     report: Callable[[str], None] = print,
-) -> tuple[MarkGlass, MarkHead]:
+) -> MarkGlass:
     """Teach a glass on pictures with points drawn at random.
 
     Args:
@@ -93,35 +90,36 @@ def train_glass(
         steps: of training.
         batch: pictures of a step.
         rate: peak learning rate of AdamW.
+        bfloat16: multiply in bfloat16.
         seed: of weights and points.
         report: told in a line how it goes.
     """
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
-    glass, head = MarkGlass(), MarkHead()
-    learning = [*glass.parameters(), *head.parameters()]
-    optimiser = torch.optim.AdamW(learning, rate, weight_decay=0.01)
+    glass = MarkGlass().to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    optimiser = torch.optim.AdamW(glass.parameters(), rate, weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, rate, steps, pct_start=0.1)
     for step in range(1, steps + 1):
         chosen = [pictures[int(k)] for k in rng.integers(len(pictures), size=batch)]
         shown, letters, places = marked_batch(chosen, eye, rng)
-        cells = glass(shown)
-        said, where = head(cells)
-        found = glass.find(cells.flatten(2).transpose(1, 2))
-        loss = mark_loss(said, where, letters, places)
-        loss = loss + F.cross_entropy(found.flatten(0, 1), cell_of_letters(letters).flatten())
+        with torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
+            maps = glass(shown.to(memory_format=torch.channels_last))
+        cells = maps.float().flatten(2).transpose(1, 2)
+        found, wanted = glass.find(cells), cell_of_letters(letters)
+        off = _off(glass.place(cells), letters, places)
+        loss = F.cross_entropy(found.flatten(0, 1), wanted.flatten()) + off
         optimiser.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
         schedule.step()
         if step % 100 == 0 or step == steps:
-            right = right_letters(said.detach(), letters)
-            hits = found.detach().argmax(-1) == cell_of_letters(letters)
+            hits = (found.detach().argmax(-1) == wanted).float().mean()
             report(
                 f"glass: step {step} of {steps}, loss {float(loss.detach()):.4f}, "
-                f"letters {right:.3f}, cells {float(hits.float().mean()):.3f}"
+                f"letters in the right cell {float(hits):.3f}, "
+                f"{float(off.detach()) * SIDE * _CELL / eye.side:.1f} px off"
             )
-    return glass.eval().requires_grad_(False), head.eval()
+    return glass.eval().requires_grad_(False)
 
 
 def marked_batch(
@@ -149,13 +147,11 @@ def marked_batch(
     return eye.look(drawn), letters, places
 
 
-def mark_loss(said: Tensor, where: Tensor, letters: Tensor, places: Tensor) -> Tensor:
-    """Cross entropy of letters, cells with one ten times; absolute error of their places."""
-    weight = torch.ones(said.shape[1])
-    weight[1:] = 10.0
-    there = (letters > 0)[:, None].float()
-    off = ((where - places).abs() * there).sum() / there.sum().clamp(min=1) / 2
-    return F.cross_entropy(said, letters, weight) + off
+def _off(where: Tensor, letters: Tensor, places: Tensor) -> Tensor:
+    """Mean absolute error of x and y in cells that have a point, in cells; (N, T, 2) are told."""
+    there = (letters > 0).flatten(1)[..., None].float()
+    off = (where - places.flatten(2).transpose(1, 2)).abs() * there
+    return off.sum() / there.sum().clamp(min=1) / 2
 
 
 def cell_of_letters(letters: Tensor) -> Tensor:
@@ -164,12 +160,6 @@ def cell_of_letters(letters: Tensor) -> Tensor:
     wanted = torch.arange(1, 1 + len(LETTERS), device=letters.device)
     there = flat[:, None] == wanted[:, None]
     return torch.where(there.any(-1), there.int().argmax(-1), flat.shape[1])
-
-
-def right_letters(said: Tensor, letters: Tensor) -> float:
-    """Return the share of points whose letter is told in the right cell."""
-    there = letters > 0
-    return float((said.argmax(1)[there] == letters[there]).float().mean()) if there.any() else 1.0
 
 
 def _apart(

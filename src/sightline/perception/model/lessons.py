@@ -1,7 +1,8 @@
 """Samples for training: sets of questions in the order of a curriculum, pictures looked at once.
 
 A compact speaker's eyes never learn, so what they give for a picture can be kept: looking takes as long
-as learning. `Looks` is one file of halves, filled in order, that goes on where it was stopped.
+as learning. `Looks` is a folder of arrays, filled in order, that goes on where it was stopped. A
+picture with marks is the one without them, but for the points: only these are looked for again.
 """
 
 from __future__ import annotations
@@ -20,10 +21,14 @@ from sightline.files.atomic import write_text
 from sightline.files.pictures import read_picture
 from sightline.files.reading import inside, read_bytes
 from sightline.perception.model.loading import Speaker
+from sightline.perception.model.tower import with_points
 from sightline.perception.questions.curriculum import Curriculum, in_order
 from sightline.perception.questions.records import Record
 
 T = TypeVar("T")
+
+#: Features and nearness of a picture, (C, R, R) and (S, S).
+Network = tuple[NDArray[np.float16], NDArray[np.float16]]
 
 
 class RecordedSamples:
@@ -65,7 +70,8 @@ class Looks:
     """What the eyes of a compact speaker gave for pictures, in a folder.
 
     Args:
-        folder: with `looks.json` and `looks.npy`, as `look_ahead` fills it.
+        folder: with `looks.json`, `looks.npy` and `near.npy`, as `look_ahead` fills it, and points of
+            `mark_ahead`, if any.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -73,13 +79,61 @@ class Looks:
         self.notes = _read_notes(self.folder)
         self._rows = {name: row for row, name in enumerate(self.notes["names"])}
         self._values: NDArray[np.float16] = np.load(self.folder / "looks.npy", mmap_mode="r")
+        self._near: NDArray[np.uint8] = np.load(self.folder / "near.npy", mmap_mode="r")
+        marked = self.folder / "points.json"
+        self._marked = json.loads(read_bytes(marked, limit=200_000_000, what="points")) if (
+            marked.is_file()
+        ) else {}  # fmt: skip
 
     def of(self, name: str) -> NDArray[np.float16]:
-        """(T, D) of one picture."""
-        row = self._rows.get(name)
+        """(T, D) of one picture, with the points that are marked in it."""
+        seen = np.array(self._values[self._row(name)])
+        if name in self._marked:
+            return with_points(seen, np.array(self._marked[name], np.float16))
+        return seen
+
+    def near(self, name: str) -> NDArray[np.uint8]:
+        """(S, S) depth of one picture, from the farthest (0) to the nearest (255)."""
+        return np.array(self._near[self._row(name)])
+
+    def _row(self, name: str) -> int:
+        row = self._rows.get(unmarked(name))
         if row is None or row >= self.notes["done"]:
             raise InputError(f"nobody looked at {name!r} yet", path=self.folder)
-        return np.array(self._values[row])
+        return row
+
+
+def unmarked(name: str) -> str:
+    """Return the name of the picture without marks: `images/p7-3.jpg` is `images/p7.jpg` with three."""
+    path = Path(name)
+    return str(path.with_name(path.stem.split("-")[0] + path.suffix))
+
+
+def mark_ahead(
+    speaker: Speaker,
+    names: Sequence[str],
+    pictures: str | Path,
+    folder: str | Path,
+    batch: int = 64,
+) -> None:
+    """Look for the marked points of pictures, and keep them beside the looks of a folder.
+
+    Args:
+        speaker: whose eyes look.
+        names: of the pictures, from `pictures`.
+        pictures: folder of them.
+        folder: of `look_ahead`.
+        batch: pictures at a time.
+    """
+    names = list(dict.fromkeys(names))
+    found: dict[str, list[list[float]]] = {}
+    for first in range(0, len(names), batch):
+        some = names[first : first + batch]
+        shown = _shown(speaker, some, Path(pictures))
+        with torch.inference_mode():
+            points = speaker.model.model.vision_tower.glass.points(shown)
+        found |= dict(zip(some, points.double().round(decimals=5).tolist(), strict=True))
+    write_text(Path(folder) / "points.json", json.dumps(found))
 
 
 def look_ahead(
@@ -88,6 +142,7 @@ def look_ahead(
     pictures: str | Path,
     folder: str | Path,
     *,
+    before: Callable[[str], Network | None] = lambda _: None,
     batch: int = 16,
     bfloat16: bool = False,
     report: Callable[[str], None] = print,
@@ -99,6 +154,7 @@ def look_ahead(
         names: of the pictures, from `pictures`.
         pictures: folder of them.
         folder: to keep what is seen in.
+        before: gives what `DepthTower.features` gave for a picture, where somebody kept it.
         batch: pictures at a time.
         bfloat16: look in bfloat16.
         report: told in a line how it goes.
@@ -109,29 +165,45 @@ def look_ahead(
     tower = speaker.model.model.vision_tower
     cells, channels = tower.looks
     shape = (len(names), cells, channels)
-    path = folder / "looks.npy"
+    path, path_near = folder / "looks.npy", folder / "near.npy"
     if (folder / "looks.json").is_file():
         notes = _read_notes(folder)
         if notes["names"] != names or not path.is_file():
             raise InputError("holds looks at other pictures", path=folder, remedy="take another")
-        values = np.lib.format.open_memmap(path, "r+")
+        values, depths = (np.lib.format.open_memmap(p, "r+") for p in (path, path_near))
     else:
         notes = {"names": names, "done": 0}
         values = np.lib.format.open_memmap(path, "w+", np.float16, shape)
+        side = speaker.eye.side
+        depths = np.lib.format.open_memmap(path_near, "w+", np.uint8, (len(names), side, side))
         _write_notes(folder, notes)
     for first in range(notes["done"], len(names), batch):
         some = names[first : first + batch]
-        shown = speaker.eye.look([read_picture(inside(pictures, n)).pixels for n in some])
+        shown = _shown(speaker, some, pictures)
         with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
-            tokens = tower.look(shown).float()
+            kept = [one for one in map(before, some) if one is not None]
+            if len(kept) == len(some):
+                features, near = (
+                    torch.from_numpy(np.stack(part).astype(np.float32))
+                    for part in zip(*kept, strict=True)
+                )
+            else:
+                features, near = tower.features(shown)
+            tokens = tower.tell(shown, features, near).float()
         limit = float(np.finfo(np.float16).max)
         values[first : first + len(some)] = tokens.clamp(-limit, limit).numpy()
+        depths[first : first + len(some)] = (255 * near).round().byte().numpy()
         notes["done"] = first + len(some)
         if (first // batch) % 20 == 19 or notes["done"] == len(names):
             values.flush()
+            depths.flush()
             _write_notes(folder, notes)
             report(f"looked at {notes['done']} of {len(names)} pictures")
     return Looks(folder)
+
+
+def _shown(speaker: Speaker, names: Sequence[str], pictures: Path) -> torch.Tensor:
+    return speaker.eye.look([read_picture(inside(pictures, name)).pixels for name in names])
 
 
 def _write_notes(folder: Path, notes: dict[str, Any]) -> None:

@@ -8,9 +8,15 @@ never trained with perception tokens has none, and can be given them (`adapting`
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
 
 from sightline.errors import InputError
 from sightline.files.atomic import write_text
@@ -23,6 +29,11 @@ from sightline.weights.quiet import quiet_libraries
 from sightline.weights.store import resolve
 
 NOTES = "perception.json"
+
+#: (H, W, 3) uint8; or (T, D) floats, what a tower that does not learn gave for the picture.
+Picture = NDArray[Any]
+#: Dimensions of a picture that nobody looked at yet.
+_PIXELS = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +54,12 @@ class Speaker:
     vocabulary: Vocabulary
     codebook: str | None = None
 
+    def show(self, pictures: Sequence[Picture]) -> Tensor:
+        """Turn pictures into the input of its tower; what that gave for them before stays as it is."""
+        if pictures[0].ndim == _PIXELS:
+            return self.eye.look(pictures)
+        return torch.from_numpy(np.stack(pictures).astype(np.float32))
+
     def check_codebook(self, sha256: str) -> None:
         """Refuse a codebook that the model was not trained with: its codes would mean other things."""
         if self.codebook is not None and self.codebook != sha256:
@@ -58,12 +75,10 @@ def load_speaker(name: str | Path, *, dtype: str = "float32", device: str = "cpu
     A folder that holds an adapter (PEFT) gets its base model from where the adapter says.
 
     Args:
-        name: of the registry, folder, file, or `owner/name` of the hub.
+        name: `speaker` or another name of the registry, folder, file, or `owner/name` of the hub.
         dtype: of its weights.
         device: to run it on.
     """
-    import torch
-
     from sightline.perception.model.compact_files import is_compact, read_compact
 
     if isinstance(name, str) and not Path(name).exists() and catalogue.find(name) is not None:

@@ -51,6 +51,8 @@ class SpeakerOptions:
         weight_decay: AdamW's.
         clip: largest norm of the gradient.
         longest: tokens of a conversation, at most.
+        conclusion: how often tokens of an answer's last line count; the paper's is 1, and a hundred
+            tokens of a map then count a hundred times as much as the letter that follows from them.
         reconstruction: weight of the decoded map's mean square error; 0 for none.
         save_every: steps between checkpoints.
         bfloat16: multiply in bfloat16; weights and their gradients stay as they are.
@@ -65,6 +67,7 @@ class SpeakerOptions:
     weight_decay: float = 0.0
     clip: float = 1.0
     longest: int = 2048
+    conclusion: float = 1.0
     reconstruction: float = 0.0
     save_every: int = 100
     bfloat16: bool = False
@@ -73,6 +76,8 @@ class SpeakerOptions:
 
     def __post_init__(self) -> None:
         at_least_one(self, "batch", "longest", "save_every")
-        not_negative(self, "rate", "projector_rate", "weight_decay", "clip", "reconstruction")
+        not_negative(
+            self, "rate", "projector_rate", "weight_decay", "clip", "reconstruction", "conclusion"
+        )
         not_negative(self, "seed")
         shares(self, "warmup")

@@ -111,14 +111,26 @@ class Lesson:
         input_ids: (B, L).
         attention_mask: (B, L), 0 where padded.
         labels: (B, L), −100 where nothing is learnt.
+        weights: (B, L) how often a label counts.
     """
 
     input_ids: Tensor
     attention_mask: Tensor
     labels: Tensor
+    weights: Tensor
+
+    def to(self, device: torch.device) -> Lesson:
+        """Return it on another device."""
+        parts = (self.input_ids, self.attention_mask, self.labels, self.weights)
+        return Lesson(*(part.to(device) for part in parts))
 
 
-def make_lesson(writing: Writing, turns: Sequence[tuple[str, str]], longest: int = 2048) -> Lesson:
+def make_lesson(
+    writing: Writing,
+    turns: Sequence[tuple[str, str]],
+    longest: int = 2048,
+    conclusion: float = 1.0,
+) -> Lesson:
     """Put questions and answers into one batch.
 
     Args:
@@ -126,8 +138,9 @@ def make_lesson(writing: Writing, turns: Sequence[tuple[str, str]], longest: int
         turns: questions and answers.
         longest: tokens of a conversation, at most; a longer one is an error, not cut: half a depth map
             teaches nothing.
+        conclusion: how often tokens of an answer's last line count.
     """
-    rows, marks = [], []
+    rows, marks, ends = [], [], []
     for question, answer in turns:
         asked, said = writing.prompt(question), writing.answer(answer)
         if len(asked) + len(said) > longest:
@@ -136,6 +149,7 @@ def make_lesson(writing: Writing, turns: Sequence[tuple[str, str]], longest: int
             )
         rows.append([*asked, *said])
         marks.append([*[NOT_LEARNT] * len(asked), *said])
+        ends.append(len(writing.answer(answer.rsplit("\n", 1)[-1])))
     length = max(len(row) for row in rows)
     padding = writing.tokenizer.pad_token_id
     if padding is None:
@@ -143,8 +157,10 @@ def make_lesson(writing: Writing, turns: Sequence[tuple[str, str]], longest: int
     ids = torch.full((len(rows), length), padding)
     labels = torch.full((len(rows), length), NOT_LEARNT)
     mask = torch.zeros((len(rows), length), dtype=torch.int64)
-    for number, (row, mark) in enumerate(zip(rows, marks, strict=True)):
+    weights = torch.ones((len(rows), length))
+    for number, (row, mark, end) in enumerate(zip(rows, marks, ends, strict=True)):
         ids[number, : len(row)] = torch.tensor(row)
         labels[number, : len(row)] = torch.tensor(mark)
         mask[number, : len(row)] = 1
-    return Lesson(ids, mask, labels)
+        weights[number, len(row) - end : len(row)] = conclusion
+    return Lesson(ids, mask, labels, weights)

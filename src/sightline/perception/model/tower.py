@@ -1,18 +1,17 @@
-"""Our depth network as the vision tower of a LLaVA-type model.
+"""Eyes of a compact speaker, as the vision tower of a LLaVA-type model.
 
 LLaVA takes any vision tower that transformers can build from a configuration, so this one is entered
-into its register; nothing is patched. The network is an embedded depth model, whole: a model that uses
-it need not store it again. A token is a cell of 28 × 28 pixels, so that a language model of a few
-million weights can afford to look; it has
+into its register; nothing is patched. It is an embedded depth model and the encoder of the depth
+codebook, both whole and frozen, so that a model that uses it need not store them again, and two small
+finders of its own: one for marked points, one for things. A picture becomes
 
-    features     of the encoder, of the four patches of the cell
-    disparity    of 4 × 4 places in the cell, from the farthest (0) to the nearest (1) of the picture
-    place        row and column of the cell
-    marks        what a reading glass for marked points sees there
+    cells     100, of 28 × 28 px: the codebook's vector, disparity of 4 × 4 places, row and column
+    points    5, one for each letter: the letter, where it is, its row and column
+    things    24, from left to right: how likely each is of each kind, and its box
 
-Behind the cells stands one token for each letter: the cell that its point lies in once more, with the
-letter itself in channels of their own; all zeros for a letter that marks nothing. A language model of
-so few weights does not learn to find one lettered cell among a hundred (docs/lab-log.md).
+with zeros for points and things that are not there. A language model of so few weights does not learn
+by itself to find one lettered cell among a hundred, so points and things have tokens of their own
+(docs/lab-log.md). How near a point is they do not say: that is for the language model to find out.
 """
 
 from __future__ import annotations
@@ -20,7 +19,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
@@ -29,22 +30,28 @@ from transformers.modeling_outputs import BaseModelOutputWithPooling
 from sightline.depth.network import DepthAnything
 from sightline.depth.network.sizes import PATCH, SIZES
 from sightline.errors import InputError
-from sightline.perception.model import glass
+from sightline.perception.codebook.network import GRID as CODES_ACROSS
+from sightline.perception.codebook.network import SIDE, WIDTH, make_encoder
+from sightline.perception.model.glass import MarkGlass
+from sightline.perception.model.numbers import NUMBER, number_code
+from sightline.perception.model.things import SLOTS, ThingFinder, slots_of
 from sightline.perception.questions.markers import LETTERS
 
-#: Patches along the side of a token.
-MERGE = 2
-#: Pixels along the side of a token.
-CELL = PATCH * MERGE
-#: Places along the side of a token whose disparity is seen.
+#: Pixels along the side of a cell: two patches of the encoder.
+CELL = 2 * PATCH
+#: Places along the side of a cell whose disparity is seen.
 PLACES = 4
+#: Of the codebook's input, pixels along the side of a cell.
+_CODE = SIDE // CODES_ACROSS
+#: Numbers of a point that was found: whether it is there, x and y. Sides of a box.
+_POINT, _BOX = 3, 4
 #: Dimensions of what was looked at before; pictures have one more.
 _LOOKED_AT = 3
 
 
 def tokens_of(side: int) -> int:
-    """Return how many tokens stand for a picture of this side, [px]: its cells and the letters."""
-    return (side // CELL) ** 2 + len(LETTERS)
+    """Return how many tokens stand for a picture of this side, [px]."""
+    return (side // CELL) ** 2 + len(LETTERS) + SLOTS
 
 
 class TowerConfig(PretrainedConfig):  # type: ignore[misc]  # transformers has no types
@@ -52,8 +59,11 @@ class TowerConfig(PretrainedConfig):  # type: ignore[misc]  # transformers has n
 
     Args:
         architecture: of the encoder: vits, vitb, vitl.
-        taps: blocks (from 0) whose outputs are seen; the depth head sees them too.
+        taps: blocks (from 0) whose outputs the finder of things sees; the depth head sees them too.
         image_size: side of the square picture, [px].
+        kinds: of things that are found.
+        curve: power that straightens the depth network's maps, and
+        zero: what it says of things infinitely far away (`ModelSpec`).
         settings: of transformers.
     """
 
@@ -63,22 +73,27 @@ class TowerConfig(PretrainedConfig):  # type: ignore[misc]  # transformers has n
         self,
         architecture: str = "vits",
         taps: Sequence[int] = (5, 11),
-        image_size: int = 336,
+        image_size: int = 280,
+        kinds: Sequence[str] = (),
+        curve: float = 1.0,
+        zero: float = 0.0,
         **settings: Any,
     ) -> None:
         self.architecture, self.taps, self.image_size = architecture, list(taps), image_size
+        self.kinds, self.curve, self.zero = list(kinds), curve, zero
         self.patch_size = CELL
         cells = image_size // CELL
-        encoder = SIZES[architecture].width * len(self.taps) * MERGE * MERGE
-        self.hidden_size = encoder + PLACES * PLACES + 2 * cells + glass.CHANNELS + len(LETTERS)
+        seen = WIDTH + PLACES * PLACES + 2 * cells
+        points, things = len(LETTERS) + 2 * NUMBER, len(self.kinds) + _BOX * NUMBER
+        self.hidden_size = seen + points + things
         super().__init__(**settings)
 
 
 class DepthTower(PreTrainedModel):  # type: ignore[misc]
-    """(N, 3, S, S) → one hidden state of (N, (S/28)² + 5, D).
+    """(N, 3, S, S) → one hidden state of (N, (S/28)² + 5 + 24, D).
 
-    Channels are those of all taps, of the four patches of a token one after another; disparity; row and
-    column, each a one among zeros; the glass's; and the letter.
+    Channels are those of cells, of points and of things one after another; a token has zeros in those
+    that are not its own, but for row and column, which cells and points share.
     """
 
     config_class = TowerConfig
@@ -87,57 +102,103 @@ class DepthTower(PreTrainedModel):  # type: ignore[misc]
 
     def __init__(self, config: TowerConfig) -> None:
         super().__init__(config)
-        self.network = DepthAnything(SIZES[config.architecture])
+        size = SIZES[config.architecture]
+        self.network = DepthAnything(size)
         missing = [tap for tap in config.taps if tap not in self.network.taps]
         if missing:
             raise InputError(f"blocks {missing} are not among {self.network.taps}, which are seen")
-        self.glass = glass.MarkGlass()
+        self.codes = make_encoder()
+        self.glass = MarkGlass()
+        self.finder = ThingFinder(size.width * len(config.taps), max(1, len(config.kinds)))
         self.post_init()
 
     @property
-    def features(self) -> int:
-        """How many of the channels are the encoder's."""
-        return SIZES[self.config.architecture].width * len(self.config.taps) * MERGE * MERGE
+    def across(self) -> int:
+        """Cells along the side of a picture."""
+        return int(self.config.image_size) // CELL
 
     @property
     def looks(self) -> tuple[int, int]:
-        """Cells of a picture, and channels that `look` gives of each."""
-        return (self.config.image_size // CELL) ** 2, self.config.hidden_size - len(LETTERS)
+        """Tokens of a picture, and numbers that `look` gives of each."""
+        numbers = WIDTH + PLACES * PLACES + _POINT + len(self.config.kinds) + _BOX
+        return tokens_of(self.config.image_size), numbers
 
     def _init_weights(self, module: Any) -> None:
-        """Leave them: they are filled, from a depth model and from a glass that was taught."""
+        """Leave them: they are filled, from models that were taught before."""
 
-    def look(self, pixels: Tensor) -> Tensor:
-        """(N, 3, S, S) pictures with the side of the configuration → (N, (S/28)², D - 5) cells."""
+    def features(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
+        """Return what the finder of things sees, (N, C, R, R), and nearness, (N, S, S) in 0 to 1."""
         taps = self.network.encoder(pixels, self.network.taps)
         chosen = [taps[self.network.taps.index(tap)] for tap in self.config.taps]
-        cells = self.config.image_size // CELL
-        parts = [
-            by_cell(torch.cat(chosen, dim=1), MERGE),
-            by_cell(nearness(self.network.decode(taps), cells * PLACES), PLACES),
-            _rows_and_columns(cells).to(pixels).expand(len(pixels), -1, -1),
-            by_cell(self.glass(pixels), 1),
-        ]
-        return torch.cat([part.to(pixels.dtype) for part in parts], dim=-1)
+        return torch.cat(chosen, dim=1), self._nearness(self.network.decode(taps))
+
+    def look(self, pixels: Tensor) -> Tensor:
+        """(N, 3, S, S) pictures with the side of the configuration → (N, T, 512 + …) numbers."""
+        return self.tell(pixels, *self.features(pixels))
+
+    def tell(self, pixels: Tensor, features: Tensor, near: Tensor) -> Tensor:
+        """Put together what is seen, from pictures and what `features` gave for them."""
+        side = self.across * _CODE
+        shown = F.interpolate(near[:, None], (side, side), mode="nearest")
+        vectors = by_cell(self.codes(2 * shown - 1), 1).float()
+        places = by_cell(F.adaptive_avg_pool2d(near[:, None], self.across * PLACES), PLACES)
+        if self.config.kinds:
+            things = slots_of(*self.finder(features, pixels))
+        else:
+            things = near.new_zeros(len(near), SLOTS, _BOX)
+        cells = torch.cat([vectors, places], dim=-1)
+        points = self.glass.points(pixels).float()
+        return _side_by_side(cells, points, things)
 
     def forward(self, pixel_values: Tensor, **_: Any) -> BaseModelOutputWithPooling:
         """Look at pictures.
 
         Args:
-            pixel_values: (N, 3, S, S) with the side of the configuration; or (N, T, D - 5), what `look`
+            pixel_values: (N, 3, S, S) with the side of the configuration; or (N, T, 512 + …), what
+            `look`
                 gave for them before: it never learns, so training need not look twice.
         """
-        cells = pixel_values if pixel_values.ndim == _LOOKED_AT else self.look(pixel_values)
-        tokens = self._with_letters(cells)
+        seen = pixel_values if pixel_values.ndim == _LOOKED_AT else self.look(pixel_values)
+        tokens = self._spelt_out(seen.float()).to(pixel_values.dtype)
         return BaseModelOutputWithPooling(last_hidden_state=tokens, hidden_states=(tokens,))
 
-    def _with_letters(self, cells: Tensor) -> Tensor:
-        """(N, T, D - 5) → (N, T + 5, D)."""
-        share = self.glass.find(cells[..., -glass.CHANNELS :]).softmax(-1)[..., :-1].to(cells.dtype)
-        letters = torch.diag_embed(share.sum(-1))
-        return torch.cat(
-            [F.pad(cells, (0, len(LETTERS))), torch.cat([share @ cells, letters], dim=-1)], dim=1
+    def _spelt_out(self, seen: Tensor) -> Tensor:
+        """(N, T, 512 + …) → (N, T, D): numbers become channels that can be read."""
+        count, kinds, letters = self.across**2, len(self.config.kinds), len(LETTERS)
+        widths = (WIDTH + PLACES * PLACES, _POINT, kinds + _BOX)
+        cells, points, things = torch.split(seen, list(widths), dim=-1)
+        cells, points = cells[:, :count], points[:, count : count + letters]
+        things = things[:, count + letters :]
+        there, where = points[..., :1], points[..., 1:]
+        sides = things[..., kinds:]
+        filled = (sides.sum(-1, keepdim=True) > 0).to(seen)
+        grid = _rows_and_columns(self.across).to(seen)
+        column, row = (where * self.across).long().clamp(0, self.across - 1).unbind(-1)
+        alphabet = torch.eye(letters).to(seen).expand(len(seen), -1, -1)
+        tokens = _side_by_side(
+            cells,
+            there * torch.cat([alphabet, number_code(where).flatten(2)], dim=-1),
+            torch.cat([things[..., :kinds], filled * number_code(sides).flatten(2)], dim=-1),
         )
+        # Cells and points share row and column, so that one can find the other.
+        shared = torch.cat(
+            [
+                grid.expand(len(seen), -1, -1),
+                there * grid[row * self.across + column],
+                grid.new_zeros(len(seen), SLOTS, grid.shape[1]),
+            ],
+            dim=1,
+        )
+        return torch.cat([tokens[..., : widths[0]], shared, tokens[..., widths[0] :]], dim=-1)
+
+    def _nearness(self, disparity: Tensor) -> Tensor:
+        """(N, H, W) → straightened, from the farthest (0) to the nearest (1) of each picture."""
+        above = disparity.float() - self.config.zero
+        straight = above.sign() * above.abs() ** self.config.curve
+        low, high = (
+            values(straight, dim=(1, 2), keepdim=True) for values in (torch.amin, torch.amax)
+        )
+        return (straight - low) / (high - low).clamp(min=1e-6)
 
 
 def by_cell(maps: Tensor, side: int) -> Tensor:
@@ -147,11 +208,29 @@ def by_cell(maps: Tensor, side: int) -> Tensor:
     return cells.permute(0, 2, 4, 3, 5, 1).reshape(batch, -1, side * side * channels)
 
 
-def nearness(disparity: Tensor, side: int) -> Tensor:
-    """(N, H, W) → (N, 1, side, side), from the farthest (0) to the nearest (1) of each picture."""
-    means = F.adaptive_avg_pool2d(disparity.float().relu()[:, None], side)
-    low, high = (values(means, dim=(2, 3), keepdim=True) for values in (torch.amin, torch.amax))
-    return (means - low) / (high - low).clamp(min=1e-6)
+def with_points(seen: NDArray[np.float16], points: NDArray[np.float16]) -> NDArray[np.float16]:
+    """Put other points into what was seen of a picture; marks hardly change its depth.
+
+    Args:
+        seen: (T, 512 + …) of `DepthTower.look`.
+        points: (5, 3) of `MarkGlass.points`, of the same picture with marks.
+    """
+    first, before = len(seen) - SLOTS - len(LETTERS), WIDTH + PLACES * PLACES
+    marked = seen.copy()
+    marked[first : first + len(LETTERS), before : before + _POINT] = points
+    return marked
+
+
+def _side_by_side(*blocks: Tensor) -> Tensor:
+    """(N, T1, D1), (N, T2, D2), … → (N, T1 + T2 + …, D1 + D2 + …), zeros elsewhere."""
+    widths = [block.shape[-1] for block in blocks]
+    return torch.cat(
+        [
+            F.pad(block, (sum(widths[:number]), sum(widths[number + 1 :])))
+            for number, block in enumerate(blocks)
+        ],
+        dim=1,
+    )
 
 
 def _rows_and_columns(cells: int) -> Tensor:

@@ -16,16 +16,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, distributed, nn
 from torch.nn import functional as F
 
 from sightline.depth.training.processes import Team
 from sightline.errors import InputError, SightlineError
 from sightline.perception.codebook.network import LENGTH, DepthCodebook
-from sightline.perception.model.loading import Speaker
+from sightline.perception.model.loading import Picture, Speaker
 from sightline.perception.model.options import SpeakerOptions
 from sightline.perception.model.speech import NOT_LEARNT, Lesson, make_lesson
 from sightline.perception.questions.records import Record
@@ -41,9 +39,6 @@ from sightline.running.rates import cosine_rate
 from sightline.running.stop import progress_line, stop_between_steps, stopped
 
 _PROJECTOR = "multi_modal_projector"
-
-#: (H, W, 3) uint8; or (T, D) floats, what a tower that does not learn gave for the picture.
-Picture = NDArray[Any]
 
 
 class Samples(Protocol):
@@ -80,7 +75,8 @@ class SpeakerLearner(nn.Module):
         Args:
             lesson: of this process.
             pixels: (B, 3, H, W).
-            tokens: learnt tokens that the sum is divided by: the mean over the processes.
+            tokens: learnt tokens, as often as each counts, that the sum is divided by: the mean over
+                the processes.
         """
         logits = self.model(
             input_ids=lesson.input_ids,
@@ -88,13 +84,13 @@ class SpeakerLearner(nn.Module):
             pixel_values=pixels,
         ).logits[:, :-1]
         labels = lesson.labels[:, 1:]
-        total = F.cross_entropy(
+        each = F.cross_entropy(
             logits.reshape(-1, logits.shape[-1]).float(),
             labels.reshape(-1),
             ignore_index=NOT_LEARNT,
-            reduction="sum",
+            reduction="none",
         )
-        loss = total / tokens
+        loss = each @ lesson.weights[:, 1:].reshape(-1) / tokens
         if self._codebook and self.reconstruction > 0:
             loss = loss + self.reconstruction * self._rebuilt(logits, labels)
         return loss
@@ -218,26 +214,15 @@ def _batch(
         raise InputError(f"{team.count} processes cannot share a batch of {options.batch}")
     found = [samples.sample(place) for place in places]
     turns = [(record.question, record.answer) for record, _ in found]
-    lesson = make_lesson(speaker.writing, turns, options.longest)
-    pixels = _shown(speaker, [picture for _, picture in found])
-    there = Lesson(
-        lesson.input_ids.to(team.device),
-        lesson.attention_mask.to(team.device),
-        lesson.labels.to(team.device),
-    )
-    return there, pixels.to(team.device, next(speaker.model.parameters()).dtype)
-
-
-def _shown(speaker: Speaker, pictures: Sequence[Picture]) -> Tensor:
-    """Turn pictures into the tower's input; what it gave before stays as it is."""
-    if pictures[0].ndim == 3:
-        return speaker.eye.look(pictures)
-    return torch.from_numpy(np.stack(pictures).astype(np.float32))
+    lesson = make_lesson(speaker.writing, turns, options.longest, options.conclusion)
+    pixels = speaker.show([picture for _, picture in found])
+    return lesson.to(team.device), pixels.to(team.device, next(speaker.model.parameters()).dtype)
 
 
 def _tokens(lesson: Lesson, team: Team) -> float:
-    """Learnt tokens of the batch, divided by the number of processes."""
-    count = (lesson.labels[:, 1:] != NOT_LEARNT).sum().to(torch.float64)
+    """Learnt tokens of the batch, as often as each counts, divided by the number of processes."""
+    learnt = lesson.labels[:, 1:] != NOT_LEARNT
+    count = lesson.weights[:, 1:][learnt].sum().to(torch.float64)
     if team.count > 1:
         distributed.all_reduce(count)
     return float(count) / team.count

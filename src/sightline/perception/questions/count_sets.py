@@ -118,6 +118,7 @@ def ask_counts(
     *,
     most_of_a_count: int = 1000,
     none_share: float = 0.1,
+    any_kind: bool = False,
     seed: int = 0,
 ) -> Iterator[tuple[Counted, str]]:
     """Choose what to ask about every picture.
@@ -128,6 +129,7 @@ def ask_counts(
         most_of_a_count: questions with the same answer, at most; then the picture is passed over.
         none_share: of the pictures that are asked about something that is not there; pictures without
             anything to count are asked so too.
+        any_kind: ask about any kind that is there, not that with the most.
         seed: of the choice.
     """
     asked: Counter[int] = Counter()
@@ -137,7 +139,7 @@ def ask_counts(
         if rng.random() < none_share:
             hidden = {*things.boxes, *things.partial}
             things = replace(things, boxes={}, partial=hidden)
-        chosen = kind_to_ask(things, kinds, rng)
+        chosen = kind_to_ask(things, kinds, rng, any_kind=any_kind)
         if chosen is None or asked[chosen[1]] >= most_of_a_count:
             continue
         asked[chosen[1]] += 1
@@ -151,6 +153,7 @@ def write_count_sets(
     *,
     asked_share: float = 0.1,
     most_of_a_count: int = 1000,
+    any_kind: bool = False,
     seed: int = 0,
 ) -> CountSets:
     """Write pictures and the lists `boxes.json` and `counting.json` into a folder.
@@ -161,6 +164,7 @@ def write_count_sets(
         folder: to write to.
         asked_share: of the pictures that the number is asked of, too; the paper asks 250 of 5,000.
         most_of_a_count: questions with the same answer, at most.
+        any_kind: ask about any kind that is there, not that with the most.
         seed: of everything drawn.
     """
     if not 0 < asked_share <= 1:
@@ -168,7 +172,9 @@ def write_count_sets(
     folder = Path(folder)
     boxes: list[Record] = []
     reasoning: list[Record] = []
-    chosen = ask_counts(pictures, kinds, most_of_a_count=most_of_a_count, seed=seed)
+    chosen = ask_counts(
+        pictures, kinds, most_of_a_count=most_of_a_count, any_kind=any_kind, seed=seed
+    )
     for number, (one, kind) in enumerate(chosen):
         path = write_picture(folder, one.name, squash(one.pixels))
         rng = np.random.default_rng([seed, 1, *one.name.encode()])

@@ -58,7 +58,7 @@ class Things:
 
 
 def kind_to_ask(
-    things: Things, absent: Sequence[str], rng: np.random.Generator
+    things: Things, absent: Sequence[str], rng: np.random.Generator, *, any_kind: bool = False
 ) -> tuple[str, int] | None:
     """Choose a kind by the paper's rule: its name, and how many there are.
 
@@ -66,6 +66,7 @@ def kind_to_ask(
         things: of the picture.
         absent: kinds that could be asked about in vain; those in the picture are passed over.
         rng: draws among equals.
+        any_kind: draw among all kinds that are there instead.
     """
     usable = {
         kind: len(boxes)
@@ -74,8 +75,9 @@ def kind_to_ask(
     }
     if usable:
         most = max(usable.values())
-        kind = str(rng.choice([kind for kind, count in usable.items() if count == most]))
-        return kind, most
+        best = [kind for kind, count in usable.items() if any_kind or count == most]
+        kind = str(rng.choice(best))
+        return kind, usable[kind]
     there = {*things.boxes, *things.partial}
     looked_for = absent if things.absent is None else [k for k in absent if k in things.absent]
     others = [kind for kind in looked_for if kind not in there]

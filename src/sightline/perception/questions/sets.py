@@ -160,6 +160,7 @@ def write_depth_sets(
     counts: Sequence[int] = (2, 3, 4, 5),
     rule: MarkerRule = TRAINED,
     map_first: bool = False,
+    rounds: int = 1,
     seed: int = 0,
 ) -> DepthSets:
     """Write pictures and the lists `generation`, `pointing` and `reasoning.json` into a folder.
@@ -173,6 +174,7 @@ def write_depth_sets(
         counts: of points.
         rule: that they obey.
         map_first: ask each question a third time, by way of the map but not of coordinates.
+        rounds: how often a picture is asked about, with other points each time.
         seed: of everything drawn.
     """
     if not 0 < asked_share <= 1:
@@ -187,8 +189,11 @@ def write_depth_sets(
             chosen.append(seen)
     pointing: list[Record] = []
     reasoning: list[Record] = []
-    for asked in ask_points(chosen, counts, rule=rule, seed=seed):
-        path = write_picture(folder, f"{asked.seen.name}-{len(asked.points)}", asked.picture())
+    turns = ((again, asked) for again in range(rounds)
+             for asked in ask_points(chosen, counts, rule=rule, seed=seed + again))  # fmt: skip
+    for again, asked in turns:
+        name = f"{asked.seen.name}-{len(asked.points)}" + (f"-{again}" if again else "")
+        path = write_picture(folder, name, asked.picture())
         tokens = encode(asked.seen.values)
         pointing.append(depth.pointing(path, asked.points))
         reasoning.append(depth.direct(path, asked.points))

@@ -19,7 +19,7 @@ from sightline.perception.codebook.score import Share
 from sightline.perception.codebook.tokenizer import DepthTokenizer
 from sightline.perception.codebook.words import END
 from sightline.perception.model.answering import read_count_answer, read_depth_answer, speak_all
-from sightline.perception.model.loading import Speaker
+from sightline.perception.model.loading import Picture, Speaker
 from sightline.perception.questions import counting, depth
 from sightline.perception.questions.counting import read_number
 from sightline.perception.questions.markers import SIDE, squash
@@ -90,6 +90,7 @@ def judge_speaker(
     steps: bool | str = True,
     seed: int | None = 0,
     batch: int = 8,
+    looks: Callable[[Sequence[QuizItem]], Sequence[Picture]] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> QuizScore:
     """Ask a model all questions.
@@ -101,6 +102,7 @@ def judge_speaker(
         steps: ask for the usual steps, for others in words, or (False) for the answer alone.
         seed: of the order of choices; None to leave them.
         batch: questions at a time.
+        looks: gives what the model's eyes gave for the pictures before; None to show the pictures.
         on_done: told how many are done.
     """
     judged: list[Judged] = []
@@ -108,15 +110,15 @@ def judge_speaker(
     for first in range(0, len(asked), batch):
         some = asked[first : first + batch]
         pictures = [item.read() for item in some]
-        said = speak_all(
-            speaker, [squash(pixels) for pixels in pictures], [_asked(i, steps) for i in some]
-        )
-        for item, pixels, text in zip(some, pictures, said, strict=True):
+        sizes = [pixels.shape[:2] for pixels in pictures]
+        shown = [squash(pixels) for pixels in pictures] if looks is None else looks(some)
+        said = speak_all(speaker, shown, [_asked(item, steps) for item in some])
+        for item, size, text in zip(some, sizes, said, strict=True):
             if item.topic == "count":
                 judged.append(_judge_count(item, text))
             else:
                 decode = tokenizer if steps else None
-                judged.append(_judge_depth(item, text, decode, pixels.shape[:2]))
+                judged.append(_judge_depth(item, text, decode, size))
         if on_done is not None:
             on_done(len(judged))
     return QuizScore(tuple(judged))

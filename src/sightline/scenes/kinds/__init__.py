@@ -8,6 +8,7 @@ import numpy as np
 
 from sightline.scenes.kinds import (
     aerial,
+    collection,
     nature,
     objects,
     people,
@@ -30,10 +31,11 @@ KINDS: dict[str, Build] = {
     "aerial": aerial.build,
     "people": people.build,
     "visitors": visitors.build,
+    "collection": collection.build,
 }
 
-#: What a set is mixed of when nobody says: all but `visitors`, which came later than the models.
-MIXED = tuple(name for name in KINDS if name != "visitors")
+#: What a set is mixed of when nobody says: all but those that came later than the models.
+MIXED = tuple(name for name in KINDS if name not in ("visitors", "collection"))
 
 #: Share of each kind in a mixed set; those of `MIXED` add up to one.
 WEIGHTS: dict[str, float] = {
@@ -45,4 +47,5 @@ WEIGHTS: dict[str, float] = {
     "aerial": 0.05,
     "people": 0.07,
     "visitors": 0.30,
+    "collection": 0.30,
 }

@@ -1,0 +1,46 @@
+"""Things to count."""
+
+from collections import Counter
+
+import numpy as np
+
+from sightline.scenes.instances import find_instances
+from sightline.scenes.kinds import MIXED, collection
+from sightline.scenes.make import make_scene
+
+
+def test_same_seed_same_world(check_repeats):
+    check_repeats(collection.build, 5)
+
+
+def test_worlds_are_sound(check_sound):
+    check_sound(collection.build, range(30))
+
+
+def test_none_to_ten_of_a_few_kinds():
+    kinds = {maker(np.random.default_rng(0)).kind for maker in collection.COUNTED}
+    assert len(kinds) == len(collection.COUNTED), "kinds have different names"
+    numbers = set()
+    for seed in range(40):
+        world, _ = collection.build(np.random.default_rng(seed))
+        counts = Counter(kind for kind in world.kinds if kind in kinds)
+        assert sum(counts.values()) <= collection.ALTOGETHER
+        assert len(counts) <= 5
+        numbers |= set(counts.values())
+    assert numbers >= set(range(1, 9))
+    assert max(numbers) <= collection.MOST
+
+
+def test_nearly_all_of_them_are_seen():
+    seen = there = 0
+    for index in range(8):
+        scene = make_scene(9, index, width=320, height=256, kinds=["collection"])
+        frame = scene.frame
+        things = find_instances(frame.instance, frame.depth.values, frame.kinds)
+        seen += sum(thing.pixels >= 0.0015 * 320 * 256 for thing in things)
+        there += len(frame.kinds)
+    assert seen >= 0.9 * there
+
+
+def test_sets_that_nobody_chose_have_none_of_them():
+    assert "collection" not in MIXED
