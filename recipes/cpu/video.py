@@ -4,7 +4,7 @@
 
 Stop it at any time: the same command goes on. Stages:
 
-    codec    frames of 64 px as means, and the way back to soft frames
+    codec    frames of 64 px as places, steps and shapes of bodies, and the way back to soft frames
     train    the network of three worlds that `sightline video demo` shows
     score    its errors in range and out of it, and the floors of codec and parser
     embed    the model as `video` of the registry
@@ -33,15 +33,15 @@ from sightline.weights.index import embedded_folder, record
 STAGES = ("codec", "train", "score", "embed", "studies")
 WORLDS = ("uniform", "collision", "parabola")
 
-#: Blue balls and squares turn up in conflicts of attributes.
+#: Blue balls, squares and rings turn up in conflicts of attributes.
 CODEC = (
-    "video codec --channels 12 --encoder means --steps 2500 --noise 0.1 "
+    "video codec --steps 2000 --rate 5e-3 --noise 0.02 "
     + " ".join(f"--data {world}" for world in WORLDS)
-    + " --data probe:conflict-colour-square --data probe:conflict-colour-velocity"
+    + " --data probe:conflict-colour-square --data probe:conflict-colour-ring"
 )
 TRAIN = (
-    "video train --network tiny --patch 2 8 8 --says video --steps 30000 --batch 32 --rate 1.5e-3 "
-    "--mean-decay 0.998 --bfloat16 --keep 0 --validate-every 2500 "
+    "video train --network tiny --patch 4 1 1 --says video --videos 10000 --steps 5000 --batch 64 "
+    "--rate 1.5e-3 --mean-decay 0.998 --keep 30000 --validate-every 1000 "
     + " ".join(f"--data {world} --check {world} --check {world}:ood" for world in WORLDS)
 )
 

@@ -82,10 +82,26 @@ def test_the_demo_shows_and_tells(folder, tmp_path, capsys):
 
 def test_a_codec_is_trained(tmp_path, capsys):
     words = f"video codec --out {tmp_path}/codec --data uniform --size 16 --batch 4 --steps 2"
-    assert main([*words.split(), "--channels", "4", "--widths", "4", "6", "8"]) == 0
+    kind = ["--kind", "frames", "--channels", "4", "--widths", "4", "6", "8"]
+    assert main([*words.split(), *kind]) == 0
     path = tmp_path / "codec/codec.safetensors"
     assert capsys.readouterr().out.strip() == str(path)
     assert codecs.find_codec(path)[0].channels == 4
+
+
+def test_a_codec_of_moments_is_trained_and_a_model_in_it(tmp_path, capsys):
+    words = f"video codec --out {tmp_path}/codec --data uniform --size 32 --batch 8 --steps 2"
+    assert main([*words.split(), "--drawn", "8", "--measure", "2"]) == 0
+    path = tmp_path / "codec/codec.safetensors"
+    codec = codecs.find_codec(path)[0]
+    assert (codec.kind, codec.channels, codec.stride) == ("moments", 16, 32)
+    words = f"video train --data uniform --videos 4 --size 32 --codec {path} --network nano"
+    pace = "--patch 4 1 1 --says video --steps 2 --batch 2 --sampling 2 --shown 1 --device cpu"
+    assert main([*words.split(), *pace.split(), "--out", str(tmp_path / "run")]) == 0
+    assert read_model(tmp_path / "run/model.safetensors").network.options.grid == (8, 1, 1)
+    words = words.replace("--size 32", "--size 64")
+    assert main([*words.split(), *pace.split(), "--out", str(tmp_path / "other")]) == 2
+    assert "frames of 64 × 64 px, this codec takes 32 × 32" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from cyclopts import App, Parameter
 
 from sightline.batch.options import Flag
 from sightline.errors import InputError
-from sightline.video_model.autoencoder.options import CodecTraining, FrameOptions
+from sightline.video_model.autoencoder.options import CodecTraining, FrameOptions, MomentOptions
 from sightline.video_model.options import BuildOptions, VideoTraining
 
 app = App(name="video", help="Video models that learn physics from pixels, and what they learn.")
@@ -81,30 +81,48 @@ def codec(
     *,
     out: Path,
     data: Data | None = None,
+    kind: Literal["moments", "frames"] = "moments",
     size: int = 64,
     batch: int = 48,
     soft: Flag = True,
-    build: Annotated[FrameOptions, Parameter(name="*")] = FrameOptions(),  # noqa: B008 - frozen
+    moments: Annotated[MomentOptions, Parameter(name="*")] = MomentOptions(),  # noqa: B008 - frozen
+    frames: Annotated[FrameOptions, Parameter(name="*")] = FrameOptions(),  # noqa: B008 - frozen
     options: Annotated[CodecTraining, Parameter(name="*")] = CodecTraining(),  # noqa: B008
 ) -> None:
-    """Train the compact codec of frames on worlds in and out of distribution; it resumes likewise.
+    """Train a codec of frames on worlds in and out of distribution; it resumes as training does.
 
     Args:
         data: scenarios and probes; default: the three scenarios.
         out: folder of the run: checkpoint, log, and at the end codec.safetensors.
+        kind: moments: a vector for each frame, places of bodies as numbers; frames: a map of latents.
         size: width and height in pixels, a multiple of 8.
         batch: frames of a step.
         soft: decode to soft edges, which say where a ball is between the pixels.
-        build: of the codec; one flag per field.
+        moments: of a codec of moments; one flag per field.
+        frames: of a codec of frames; one flag per field.
         options: of the training; one flag per field.
     """
-    from sightline.video_model.autoencoder.training import CODEC, train_frame_codec
+    from sightline.video_model.autoencoder.frames import FrameCodec
+    from sightline.video_model.autoencoder.moments import MomentCodec
+    from sightline.video_model.autoencoder.training import CODEC, train_new_codec
     from sightline.video_model.autoencoder.worlds import WorldFrames, world_specs
 
     scenarios = data or ["uniform", "collision", "parabola"]
-    source = WorldFrames(world_specs(scenarios, size), batch, seed=options.seed, soft=soft)
+    # Steps from frame to frame want some in a row.
+    clip = 4 if kind == "moments" else None
+    source = WorldFrames(
+        world_specs(scenarios, size),
+        max(1, batch // (clip or 1)),
+        seed=options.seed,
+        clip=clip,
+        soft=soft,
+    )
     record = {"data": scenarios, "size": size, "batch": batch, "soft": soft}
-    train_frame_codec(source, out, options, build, report=_tell, data=record)
+
+    def make() -> MomentCodec | FrameCodec:
+        return MomentCodec(size, moments) if kind == "moments" else FrameCodec(frames)
+
+    train_new_codec(source, out, options, make, report=_tell, data=record)
     print(out / CODEC)
 
 

@@ -12,7 +12,11 @@ import torch
 from torch import Tensor
 
 from sightline.video_model.autoencoder.codec import Codec, encode_bytes, latent_shape, usable_frames
-from sightline.video_model.data import Mixture, Pick, padded
+from sightline.video_model.data import padded
+from sightline.video_model.mixture import Mixture, Pick
+
+#: Latents by what they are of.
+Kept = dict[Pick, Tensor]
 
 
 class Latents:
@@ -23,6 +27,7 @@ class Latents:
         codec: in eval mode.
         keep: how many videos' latents are kept.
         device: that the codec is on.
+        kept: latents of the same videos by the same codec that are there already; more are added.
     """
 
     def __init__(
@@ -32,12 +37,13 @@ class Latents:
         *,
         keep: int = 0,
         device: torch.device | str = "cpu",
+        kept: Kept | None = None,
     ) -> None:
         frames, size = videos.shape
         self.videos, self.codec, self.keep, self.device = videos, codec, keep, device
         self.frames = usable_frames(codec, frames)
         self.shape = latent_shape(codec, self.frames, size)
-        self._kept: dict[Pick, Tensor] = {}
+        self._kept = {} if kept is None else kept
 
     def batch(self, numbers: Iterable[int]) -> Tensor:
         """Return samples of the training by their numbers: (N, C, t, h, w) float32 on the device."""

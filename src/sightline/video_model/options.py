@@ -18,7 +18,7 @@ class BuildOptions:
     """The network; the shape of its videos follows from data and codec.
 
     Attributes:
-        network: its size: micro, tiny, mini, S, B, L or XL.
+        network: its size: nano, micro, tiny, mini, S, B, L or XL.
         patch: latents of a token: frames, rows and columns.
         attention: full, or factorised into space and time.
         numbers: tell the network radii and speeds, too.

@@ -12,7 +12,8 @@ from PIL import Image
 
 from sightline.files.atomic import atomic_path
 from sightline.physics.types import Frames
-from sightline.video_model.data import Mixture, Pick, padded
+from sightline.video_model.data import padded
+from sightline.video_model.mixture import Mixture, Pick
 from sightline.video_model.model import VideoDiffusion
 
 #: Film strips in the folder of a run.

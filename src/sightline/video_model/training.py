@@ -35,13 +35,13 @@ from sightline.running.rates import cosine_rate
 from sightline.running.stop import progress_line, stop_between_steps, stopped
 from sightline.video_model.autoencoder.codec import usable_frames
 from sightline.video_model.autoencoder.files import SavedCodec
-from sightline.video_model.data import Mixture
 from sightline.video_model.diffusion.draws import draw_noise, draw_steps
 from sightline.video_model.diffusion.ema import MovingMean
 from sightline.video_model.diffusion.loss import noisy_and_target, velocity_loss, video_loss
 from sightline.video_model.diffusion.schedule import levels, make_schedule
 from sightline.video_model.files import MODEL, write_model
-from sightline.video_model.latents import Latents
+from sightline.video_model.latents import Kept, Latents
+from sightline.video_model.mixture import Mixture
 from sightline.video_model.model import VideoDiffusion
 from sightline.video_model.options import BuildOptions, VideoTraining
 from sightline.video_model.showing import Board, write_strip
@@ -95,6 +95,7 @@ def train_video_model(
     report: Callable[[str], None] = print,
     data: dict[str, Any] | None = None,
     team: Team | None = None,
+    kept: Kept | None = None,
 ) -> VideoDiffusion:
     """Train, or go on training, into a folder; return the finished model.
 
@@ -108,6 +109,7 @@ def train_video_model(
         report: told in a line how it goes.
         data: where the videos came from, for the record.
         team: of processes; this one alone if None.
+        kept: see `Latents`.
 
     Raises:
         SightlineError: the loss is not finite any more; the last checkpoint is kept.
@@ -117,7 +119,7 @@ def train_video_model(
         torch.set_num_threads(options.threads)
     if isinstance(codec, nn.Module):
         codec.to(team.device).requires_grad_(False)
-    latents = Latents(videos, codec, keep=options.keep, device=team.device)
+    latents = Latents(videos, codec, keep=options.keep, device=team.device, kept=kept)
     model = make_model(latents, build, options)
     model.notes = {"data": videos.names, "steps": options.steps, "batch": options.batch}
     if team.leads:

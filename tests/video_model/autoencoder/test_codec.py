@@ -18,8 +18,8 @@ from sightline.video_model.autoencoder.codec import (
 from sightline.video_model.autoencoder.frames import FrameCodec
 from sightline.video_model.autoencoder.pixels import PixelCodec
 
-EVEN = SimpleNamespace(channels=4, stride=8, frame_stride=1)
-HALF = SimpleNamespace(channels=4, stride=8, frame_stride=2)
+EVEN = SimpleNamespace(side=None, channels=4, stride=8, frame_stride=1)
+HALF = SimpleNamespace(side=None, channels=4, stride=8, frame_stride=2)
 
 
 def test_all_codecs_are_codecs():

@@ -56,7 +56,7 @@ def test_frames_come_back_bit_for_bit(codec, path):
 def test_the_header_says_what_it_is(codec, path):
     notes = notes_of(path)
     assert notes["kind"] == "frames"
-    assert notes["options"] == {"channels": 3, "widths": [4, 6, 8], "encoder": "learnt"}
+    assert notes["options"] == {"channels": 3, "widths": [4, 6, 8]}
     assert notes["statistics"]["mean"] == codec.mean.tolist()
     assert notes["statistics"]["spread"] == codec.spread.tolist()
     assert "mean" not in load(path.read_bytes()), "one truth"

@@ -3,7 +3,6 @@
 import pytest
 import torch
 from torch import nn
-from torch.nn import functional as F
 
 from sightline.errors import InputError
 from sightline.video_model.autoencoder.codec import latent_shape
@@ -200,23 +199,3 @@ def test_many_videos_are_coded_as_few_are(codec):
     assert latents.shape == (200, 8, 3, 1, 1)
     torch.testing.assert_close(latents[:1].expand_as(latents), latents)
     torch.testing.assert_close(codec.decode(latents)[199:], codec.decode(latents[:1]))
-
-
-def test_means_move_with_what_they_show():
-    codec = FrameCodec(FrameOptions(channels=12, encoder="means")).eval()
-    assert not list(codec.encoder.parameters())
-    video = torch.ones(1, 3, 2, 32, 32)
-    video[0, 1:, 0, 8:16, 6:14] = -1
-    video[0, 1:, 1, 8:16, 7:15] = -1
-    raw = codec.to_raw(video)
-    assert raw.shape == (1, 12, 2, 4, 4)
-    means = F.pixel_shuffle(raw[0].transpose(0, 1), 2)[:, 1]
-    across = torch.arange(8.0) * 4 + 1.5
-    ink = (1 - means).sum(1)
-    centres = (ink * across).sum(1) / ink.sum(1)
-    assert torch.allclose(centres, torch.tensor([9.5, 10.5]))
-    assert codec.decode(codec.encode(video)).shape == video.shape
-    with pytest.raises(InputError, match="means have 12 channels, got 8"):
-        FrameOptions(encoder="means")
-    with pytest.raises(InputError, match="encoder is learnt or means"):
-        FrameOptions(encoder="none")

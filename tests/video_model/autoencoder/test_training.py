@@ -9,10 +9,15 @@ from sightline.errors import InputError, SightlineError
 from sightline.running.folder import load_checkpoint
 from sightline.video_model.autoencoder.codec import to_floats
 from sightline.video_model.autoencoder.files import read_codec
+from sightline.video_model.autoencoder.frames import FrameCodec
 from sightline.video_model.autoencoder.options import CodecTraining, FrameOptions
-from sightline.video_model.autoencoder.training import draw_noise, train_frame_codec
+from sightline.video_model.autoencoder.training import draw_noise, train_new_codec
 
-SMALL = FrameOptions(channels=4, widths=(6, 8, 12))
+
+def small():
+    return FrameCodec(FrameOptions(channels=4, widths=(6, 8, 12)))
+
+
 PACE = {"warm_up": 2, "save_every": 3, "validate_every": 4, "measure": 2}
 
 
@@ -35,8 +40,8 @@ class Squares:
 
 def train(out, source=None, **options):
     lines = []
-    made = train_frame_codec(
-        source or Squares(), out, CodecTraining(**(PACE | options)), SMALL, report=lines.append
+    made = train_new_codec(
+        source or Squares(), out, CodecTraining(**(PACE | options)), small, report=lines.append
     )
     return made, lines
 
@@ -94,8 +99,8 @@ def test_figures_go_into_the_log(tmp_path):
         asked.append(codec.training)
         return {"figure": 0.25}
 
-    train_frame_codec(
-        *(Squares(), tmp_path, CodecTraining(**PACE, steps=5), SMALL),
+    train_new_codec(
+        *(Squares(), tmp_path, CodecTraining(**PACE, steps=5), small),
         validate=validate,
         report=lambda _: None,
     )
@@ -160,7 +165,9 @@ def test_the_folder_of_another_run(tmp_path):
         with pytest.raises(InputError, match=f"holds a run with other {words}"):
             train(tmp_path, **({"steps": 2} | other))
     with pytest.raises(InputError, match="other build"):
-        train_frame_codec(Squares(), tmp_path, CodecTraining(**PACE, steps=2), report=print)
+        train_new_codec(
+            Squares(), tmp_path, CodecTraining(**PACE, steps=2), FrameCodec, report=print
+        )
     (tmp_path / "checkpoint.pt").write_bytes(b"torn")
     with pytest.raises(InputError, match="does not fit this run"):
         train(tmp_path, steps=2)

@@ -89,9 +89,9 @@ def test_who_wins_and_what_scale_brings():
     outcome = read_study(
         study,
         study.budgets["cpu"],
-        made_up(study, "cpu", error=lambda t, w: 1.0 if w != "in range" else 300 / t.videos),
+        made_up(study, "cpu", error=lambda t, w: 1.0 if w != "in range" else 100 / t.videos),
     )
-    (line,) = [line for line in outcome.lines if line.startswith("uniform, from micro")]
+    (line,) = [line for line in outcome.lines if line.startswith("uniform, from nano")]
     assert "in range 1.000 → 0.010 (100.0× less)" in line
     assert "at the end out of range is 100.0× in range" in line
 

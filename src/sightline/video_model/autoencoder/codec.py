@@ -33,6 +33,11 @@ class Codec(Protocol):
         ...
 
     @property
+    def side(self) -> int | None:
+        """The only width and height of frames that it takes in [px]; None: multiples of `stride`."""
+        ...
+
+    @property
     def frame_stride(self) -> int:
         """Frames that a latent stands for; the first stands for one."""
         ...
@@ -66,6 +71,11 @@ def latent_shape(
         InputError: the codec cannot take such a video.
     """
     width = height if width is None else width
+    if codec.side is not None and (height, width) != (codec.side, codec.side):
+        raise InputError(
+            f"frames of {height} × {width} px, this codec takes {codec.side} × {codec.side}",
+            remedy=f"give --size {codec.side}, or train a codec of that size",
+        )
     if height < 1 or width < 1 or height % codec.stride or width % codec.stride:
         raise InputError(f"frames of {height} × {width} px are no multiples of {codec.stride} px")
     if frames < 1 or usable_frames(codec, frames) != frames:

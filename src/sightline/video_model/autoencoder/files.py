@@ -1,7 +1,7 @@
 """A codec as one safetensors file: weights as they are, everything else in the header.
 
 The header's metadata hold the kind, the options, and mean and spread of the latents. Nothing in a file
-can run: there is no pickle, and no class but the three that are known is built.
+can run: there is no pickle, and no class but those that are known is built.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from sightline.errors import InputError
 from sightline.files.atomic import atomic_path
 from sightline.video_model.autoencoder.frames import FrameCodec
 from sightline.video_model.autoencoder.inflated import InflatedVae
+from sightline.video_model.autoencoder.moments import MomentCodec
 from sightline.video_model.autoencoder.normalised import NormalisedCodec
 from sightline.video_model.autoencoder.pixels import PixelCodec
 
@@ -29,9 +30,10 @@ T = TypeVar("T")
 KEY = "sightline.codec"
 LAYOUT = 1
 
-SavedCodec = FrameCodec | InflatedVae | PixelCodec
+SavedCodec = FrameCodec | MomentCodec | InflatedVae | PixelCodec
 _KINDS: dict[str, type[SavedCodec]] = {
     FrameCodec.kind: FrameCodec,
+    MomentCodec.kind: MomentCodec,
     InflatedVae.kind: InflatedVae,
     PixelCodec.kind: PixelCodec,
 }

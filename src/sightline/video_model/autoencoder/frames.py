@@ -6,7 +6,6 @@ At 64 px the encoder takes 5.5 million multiplications a frame and the decoder 1
 * No normalisation within the network: its mean over the frame would let a ball change the code of
   another far away. Here a latent depends on its 48 × 48 pixels, so that combinations of balls are
   coded as the balls are.
-* The encoder may be means of pixels, which learn nothing: see `FrameOptions`.
 * Borders repeat the outermost pixels: white goes on as white, and a white frame has the same latent
   everywhere. Zeros would be grey and tell every layer of the encoder where the border is.
 * Steps up are kernels of 2 × 2 without overlap, which need no border; residual blocks smooth the seams.
@@ -41,14 +40,6 @@ class Residual(nn.Module):
         return x + self.second(F.silu(self.first(F.silu(x))))
 
 
-class Means(nn.Module):
-    """Means of 4 × 4 pixels, 2 × 2 of them as the channels of a place."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        """(B, 3, S, S) → (B, 12, S / 8, S / 8)."""
-        return F.pixel_unshuffle(F.avg_pool2d(x, STRIDE // 2), 2)
-
-
 class FrameCodec(NormalisedCodec):
     """Codes every frame by itself.
 
@@ -61,8 +52,7 @@ class FrameCodec(NormalisedCodec):
     def __init__(self, options: FrameOptions | None = None) -> None:
         self.options = options or FrameOptions()
         super().__init__(self.options.channels, STRIDE)
-        means = self.options.encoder == "means"
-        self.encoder = nn.Sequential(Means()) if means else make_encoder(self.options)
+        self.encoder = make_encoder(self.options)
         self.decoder = make_decoder(self.options)
         self._initialise()
 

@@ -31,6 +31,7 @@ class NormalisedCodec(nn.Module, ABC):
         channels: of a latent.
         stride: pixels along each side of a latent.
         frame_stride: frames that a latent stands for.
+        side: the only width and height that it takes in [px]; None: multiples of `stride`.
 
     Attributes:
         mean: (C,) of raw latents.
@@ -40,8 +41,11 @@ class NormalisedCodec(nn.Module, ABC):
     mean: Tensor
     spread: Tensor
 
-    def __init__(self, channels: int, stride: int, frame_stride: int = 1) -> None:
+    def __init__(
+        self, channels: int, stride: int, frame_stride: int = 1, side: int | None = None
+    ) -> None:
         super().__init__()
+        self.side = side
         self.channels, self.stride, self.frame_stride = channels, stride, frame_stride
         self.register_buffer("mean", torch.zeros(channels))
         self.register_buffer("spread", torch.ones(channels))

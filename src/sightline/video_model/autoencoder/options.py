@@ -6,13 +6,10 @@ Kept free of heavy imports, because the help is generated from it.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any
 
 from sightline.errors import InputError
 from sightline.running.checks import at_least_one, not_negative
-
-#: Channels of latents that are means: 2 × 2 of them in each colour.
-MEANS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,30 +19,34 @@ class FrameOptions:
     Attributes:
         channels: of a latent.
         widths: channels at a half, a quarter and an eighth of the picture's side.
-        encoder: `learnt`, or `means` of 4 × 4 pixels and colour, 12 channels, of which only the way
-            back is learnt. Means move with a body as it does, so that its speed is a difference of
-            latents; and they cost nothing.
     """
 
     channels: int = 8
     widths: tuple[int, int, int] = (16, 32, 48)
-    encoder: Literal["learnt", "means"] = "learnt"
 
     def __post_init__(self) -> None:
         at_least_one(self, "channels")
         object.__setattr__(self, "widths", tuple(self.widths))
         if len(self.widths) != 3 or min(self.widths) < 1:
             raise InputError(f"widths are three numbers from 1 up, got {self.widths}")
-        if self.encoder not in ("learnt", "means"):
-            raise InputError(f"encoder is learnt or means, got {self.encoder!r}")
-        if self.encoder == "means" and self.channels != MEANS:
-            raise InputError(
-                f"means have {MEANS} channels, got {self.channels}", remedy=f"give {MEANS}"
-            )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for a file."""
         return asdict(self) | {"widths": list(self.widths)}
+
+
+@dataclass(frozen=True, slots=True)
+class MomentOptions:
+    """The build of the codec of one vector per frame.
+
+    Attributes:
+        drawn: channels of the decoder.
+    """
+
+    drawn: int = 64
+
+    def __post_init__(self) -> None:
+        at_least_one(self, "drawn")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ class PixelCodec:
 
     kind: ClassVar[str] = "pixels"
     channels, stride, frame_stride = COLOURS, 1, 1
+    side: ClassVar[int | None] = None
 
     def encode(self, video: Tensor) -> Tensor:
         """(N, 3, T, H, W) in [−1, 1] → the same."""

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import torch
@@ -36,12 +36,14 @@ from sightline.video_model.autoencoder.files import write_codec
 from sightline.video_model.autoencoder.frames import FrameCodec
 from sightline.video_model.autoencoder.inflated import InflatedVae
 from sightline.video_model.autoencoder.loss import reconstruction_loss
-from sightline.video_model.autoencoder.options import CodecTraining, FrameOptions
+from sightline.video_model.autoencoder.moments import MomentCodec
+from sightline.video_model.autoencoder.options import CodecTraining
 
 #: The finished codec in the folder of a run.
 CODEC = "codec.safetensors"
 
-Trained = FrameCodec | InflatedVae
+Trained = FrameCodec | MomentCodec | InflatedVae
+NewCodec = TypeVar("NewCodec", bound=FrameCodec | MomentCodec)
 #: Scores a codec: the figures that go into the log.
 Validate = Callable[[Trained], dict[str, float]]
 
@@ -59,30 +61,30 @@ class FrameSource(Protocol):
         ...
 
 
-def train_frame_codec(
+def train_new_codec(
     source: FrameSource,
     out: Path,
     options: CodecTraining,
-    build: FrameOptions | None = None,
+    make: Callable[[], NewCodec],
     *,
     validate: Validate | None = None,
     report: Callable[[str], None] = print,
     data: dict[str, Any] | None = None,
-) -> FrameCodec:
-    """Train the compact codec from its beginning; see `train_codec`.
+) -> NewCodec:
+    """Train a compact codec from its beginning; see `train_codec`.
 
     Args:
         source: of frames.
         out: folder of the run.
         options: of the training; its seed is that of the first weights, too.
-        build: of the codec.
+        make: makes the codec, untrained.
         validate: figures to log while training.
         report: told in a line how it goes.
         data: where the frames came from, for the record.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(options.seed)
-        codec = FrameCodec(build)
+        codec = make()
     train_codec(codec, source, out, options, validate=validate, report=report, data=data)
     return codec
 

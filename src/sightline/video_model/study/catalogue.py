@@ -1,6 +1,6 @@
 """The studies by name: PhyWorld, table 2, figures 3, 5 to 9 and 12, in miniature and in full.
 
-The `cpu` budget works in latents of 64 px, a token for two frames; its numbers of steps and videos come
+The `cpu` budget works in moments of 64 px, a token for four frames; its steps and videos come
 from learning curves (docs/video-model.md). The `paper` budget has the paper's sizes, videos and steps;
 it wants GPUs, and a codec that was trained as the paper's (`--codec`).
 """
@@ -15,17 +15,16 @@ from sightline.video_model.autoencoder.options import CodecTraining
 from sightline.video_model.options import BuildOptions, VideoTraining
 from sightline.video_model.study.parts import Budget, Study, Trial
 
-#: A token for two frames: what a miniature can afford.
-CPU_BUILD = BuildOptions(patch=(2, 8, 8), says="video")
+#: A vector for each frame and a token for four of them: what a miniature can afford.
+CPU_BUILD = BuildOptions(patch=(4, 1, 1), says="video")
 CPU_TRAINING = VideoTraining(
-    steps=3_000,
-    batch=32,
-    rate=1.5e-3,
+    steps=1_200,
+    batch=64,
+    rate=2e-3,
     mean_decay=0.998,
-    bfloat16=True,
-    keep=2_000,
-    save_every=250,
-    validate_every=1_000,
+    keep=100_000,
+    save_every=500,
+    validate_every=1_200,
 )
 CPU_SIZE, CPU_COUNT = 64, 64
 
@@ -141,8 +140,8 @@ _STUDIES = (
         "scaling",
         _budgets(
             (
-                *_scaling(("uniform",), ("micro", "tiny", "mini"), (300, 30_000)),
-                *_scaling(("collision", "parabola"), ("tiny",), (300, 30_000)),
+                *_scaling(("uniform",), ("nano", "micro", "tiny"), (100, 1_000, 10_000)),
+                *_scaling(("collision", "parabola"), ("micro",), (100, 10_000)),
             ),
             _scaling(SCENARIOS, ("S", "B", "L"), (30_000, 300_000, 3_000_000)),
         ),
@@ -159,7 +158,7 @@ _STUDIES = (
             "cpu": Budget(
                 _templates("tiny", 1_200),
                 CPU_SIZE,
-                replace(CPU_BUILD, condition=1),
+                replace(CPU_BUILD, patch=(2, 8, 8), condition=1),
                 CPU_TRAINING,
                 60,
                 CodecTraining(steps=1_500, noise=0.1),
@@ -180,7 +179,7 @@ _STUDIES = (
         "Does a model that never saw speeds of a band interpolate between the others?",
         "across a wide gap the speed snaps to the nearest trained band; islands in it bring it back",
         "speeds",
-        _budgets(_probes(_GAPS, "tiny", 30_000), _probes(_ALL_GAPS, "B", 200_000)),
+        _budgets(_probes(_GAPS, "micro", 5_000), _probes(_ALL_GAPS, "B", 200_000)),
     ),
     Study(
         "conflicts",
@@ -189,7 +188,7 @@ _STUDIES = (
         "When two attributes of a body contradict all that was trained, which one is kept?",
         "colour before size before velocity before shape",
         "kept",
-        _budgets(_probes(_CONFLICTS, "tiny", 30_000), _probes(_ALL_CONFLICTS, "B", 300_000)),
+        _budgets(_probes(_CONFLICTS, "micro", 5_000), _probes(_ALL_CONFLICTS, "B", 300_000)),
     ),
     Study(
         "memorisation",
@@ -198,7 +197,7 @@ _STUDIES = (
         "Trained on fast balls, does a model continue a slow one, or recall the nearest case?",
         "slow balls are sped up; with mirror images some turn round",
         "speeds",
-        _budgets(_probes(_SLOW, "tiny", 30_000), _probes(_SLOW, "B", 300_000)),
+        _budgets(_probes(_SLOW, "micro", 5_000), _probes(_SLOW, "B", 300_000)),
     ),
     Study(
         "collision-gap",
@@ -207,7 +206,7 @@ _STUDIES = (
         "Are collisions right at pairs of speeds that were cut out of the training?",
         "small errors inside the convex hull of what was trained, large ones outside",
         "plane",
-        _budgets(_probes(_COLLISIONS, "tiny", 30_000), _probes(_ALL_COLLISIONS, "B", 1_400_000)),
+        _budgets(_probes(_COLLISIONS, "micro", 10_000), _probes(_ALL_COLLISIONS, "B", 1_400_000)),
     ),
     Study(
         "conditions",
@@ -216,7 +215,7 @@ _STUDIES = (
         "Does it help to tell a model radii and speeds?",
         "no help in range, slightly worse out of it",
         "conditions",
-        _budgets(_conditions("tiny", 30_000), _conditions("B", 3_000_000)),
+        _budgets(_conditions("micro", 10_000), _conditions("B", 3_000_000)),
     ),
 )
 

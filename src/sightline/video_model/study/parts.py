@@ -47,8 +47,8 @@ class Budget:
         build: of the networks, but for their size.
         training: of each of them.
         count: videos of each test.
-        codec: of a codec of the study's own, trained on the first trial's videos, `means` to frames;
-            None: the one that is given.
+        codec: of a codec of frames of the study's own, trained on the first trial's videos; None: the
+            one that is given.
     """
 
     trials: tuple[Trial, ...]

@@ -22,11 +22,13 @@ from sightline.physics.data.spec import COMBINATORIAL
 from sightline.physics.pictures.psnr_ssim import psnr, ssim
 from sightline.physics.types import Frames
 from sightline.video_model.autoencoder.files import SavedCodec
-from sightline.video_model.autoencoder.options import MEANS, FrameOptions
-from sightline.video_model.autoencoder.training import CODEC, train_frame_codec
+from sightline.video_model.autoencoder.frames import FrameCodec
+from sightline.video_model.autoencoder.training import CODEC, train_new_codec
 from sightline.video_model.codecs import find_codec
-from sightline.video_model.data import RandomFrames, open_mixture
+from sightline.video_model.data import open_mixture
 from sightline.video_model.demo import generated_speeds
+from sightline.video_model.latents import Kept
+from sightline.video_model.mixture import RandomFrames
 from sightline.video_model.model import VideoDiffusion
 from sightline.video_model.page import Section, make_film, scene_strip, write_page
 from sightline.video_model.scoring import (
@@ -80,10 +82,12 @@ def run_study(
     cost = replace(cost, training=replace(cost.training, device=device, threads=threads))
     with team(device) as ours:
         found, digest = _codec(cost, codec, out, ours, report)
+        kept: dict[tuple[object, ...], Kept] = {}
         for number, trial in enumerate(cost.trials, start=1):
             if ours.leads:
                 report(f"{trial.words} ({number} of {len(cost.trials)})")
-            _run_trial(trial, cost, found, digest, out / trial.name, ours, report)
+            same = kept.setdefault((trial.data, trial.videos), {})
+            _run_trial(trial, cost, found, digest, out / trial.name, ours, report, same)
         if not ours.leads:
             return []
     scores = {trial.name: _read(out / trial.name, digest) for trial in cost.trials}
@@ -100,8 +104,8 @@ def _codec(
     if ours.leads and not (folder / CODEC).is_file():
         mixture = open_mixture(cost.trials[0].data, cost.size, count=cost.trials[0].videos)
         options = replace(cost.codec, threads=cost.training.threads)
-        build = FrameOptions(channels=MEANS, encoder="means")
-        train_frame_codec(RandomFrames(mixture, _FRAMES), folder, options, build, report=report)
+        frames = RandomFrames(mixture, _FRAMES)
+        train_new_codec(frames, folder, options, FrameCodec, report=report)
     ours.wait()
     return find_codec(folder / CODEC)
 
@@ -114,6 +118,7 @@ def _run_trial(
     out: Path,
     ours: Team,
     report: Callable[[str], None],
+    kept: Kept,
 ) -> None:
     if (out / SCORES).is_file():
         return
@@ -127,6 +132,7 @@ def _run_trial(
         report=report,
         data={"codec": digest},
         team=ours,
+        kept=kept,
     )
     seconds = time.monotonic() - begin
     if not ours.leads:

@@ -1,4 +1,4 @@
-"""Sizes of the transformer: the paper's four (PhyWorld, Table 1) and three for machines without a GPU.
+"""Sizes of the transformer: the paper's four (PhyWorld, Table 1) and four for machines without a GPU.
 
 The paper gives 22.5, 89.5, 310 and 456 M parameters. A block of width D has about 12·D² of them besides
 its modulation; a modulation of its own, as in DiT (6·D² more), would make 33, 130, 458 and 675 M. One
@@ -27,6 +27,7 @@ class Size:
 
 
 SIZES: dict[str, Size] = {
+    "nano": Size(2, 32, 1),
     "micro": Size(2, 96, 3),
     "tiny": Size(4, 160, 5),
     "mini": Size(6, 256, 4),

@@ -1,0 +1,122 @@
+"""Several sources of videos in turn, and the order in which they come.
+
+The order follows from the seed and a sample's number, whoever asks and when: a run that was broken goes
+on where it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from sightline.errors import InputError
+from sightline.physics.data.spec import MOST
+from sightline.video_model.sources import Videos
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """Which video a place of the training is given.
+
+    Attributes:
+        source: number of the source.
+        index: of the video in it.
+        mirror: whether it is mirrored.
+    """
+
+    source: int
+    index: int
+    mirror: bool
+
+
+class Mixture:
+    """Sources in turn, each by its share; a source that ends begins again in another order.
+
+    Args:
+        sources: all of one shape.
+        shares: places in a row of turns, of each source.
+        seed: of order and mirrors.
+        flip: mirror every other video, at random.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[Videos],
+        shares: Sequence[int] | None = None,
+        *,
+        seed: int = 0,
+        flip: bool = False,
+    ) -> None:
+        if not sources:
+            raise InputError("no videos to learn from")
+        shapes = {source.shape for source in sources}
+        if len(shapes) > 1:
+            raise InputError(
+                f"videos of several shapes (frames, px): {sorted(shapes)}",
+                remedy="make them alike, or train on one of them",
+            )
+        self.sources, self.shape = tuple(sources), shapes.pop()
+        self.shares = tuple(shares or [1] * len(sources))
+        self._turns = [n for n, share in enumerate(self.shares) for _ in range(share)]
+        self._before = [self._turns[:place].count(n) for place, n in enumerate(self._turns)]
+        self.seed, self.flip = seed, flip
+        self._order = lru_cache(maxsize=2 * len(sources))(self._shuffled)
+
+    @property
+    def names(self) -> list[str]:
+        """What the sources are called, with their shares."""
+        return [f"{s.name} @{n}" for s, n in zip(self.sources, self.shares, strict=True)]
+
+    def pick(self, number: int) -> Pick:
+        """Return which video sample `number` of the training is."""
+        rounds, place = divmod(number, len(self._turns))
+        source = self._turns[place]
+        nth = rounds * self.shares[source] + self._before[place]
+        count = len(self.sources[source])
+        # Worlds without end are random by themselves.
+        index = nth if count == MOST else int(self._order(source, nth // count)[nth % count])
+        mirror = self.flip and bool(np.random.default_rng([self.seed, 3, number]).random() < 0.5)
+        return Pick(source, index, mirror)
+
+    def video(self, pick: Pick) -> NDArray[np.uint8]:
+        """Return (3, T, S, S) uint8."""
+        return self.sources[pick.source].video(pick.index, mirror=pick.mirror)
+
+    def numbers(self, pick: Pick) -> NDArray[np.float32]:
+        """Return radii and speeds."""
+        return self.sources[pick.source].numbers(pick.index)
+
+    def _shuffled(self, source: int, epoch: int) -> NDArray[np.int64]:
+        rng = np.random.default_rng([self.seed, 2, source, epoch])
+        return rng.permutation(len(self.sources[source]))
+
+
+class RandomFrames:
+    """Frames of a mixture for a codec to learn from: a `FrameSource` of the autoencoder.
+
+    Args:
+        videos: to take them from, one of each in turn.
+        batch: frames of a batch.
+        seed: of which frames.
+    """
+
+    def __init__(self, videos: Mixture, batch: int, *, seed: int = 0) -> None:
+        self.videos, self.batch, self.seed = videos, batch, seed
+
+    def frames(self, step: int) -> Tensor:
+        """Return batch number `step`: (B, 3, S, S) uint8."""
+        when = np.random.default_rng([self.seed, 4, step]).integers(
+            self.videos.shape[0], size=self.batch
+        )
+        numbers = range(step * self.batch, (step + 1) * self.batch)
+        made = [
+            self.videos.video(self.videos.pick(number))[:, frame]
+            for number, frame in zip(numbers, when, strict=True)
+        ]
+        return torch.from_numpy(np.stack(made))
