@@ -40,8 +40,8 @@ CODEC = (
     + " --data probe:conflict-colour-square --data probe:conflict-colour-ring"
 )
 TRAIN = (
-    "video train --network tiny --patch 4 1 1 --says video --videos 10000 --steps 5000 --batch 64 "
-    "--rate 1.5e-3 --mean-decay 0.998 --keep 30000 --validate-every 1000 "
+    "video train --network micro --patch 4 1 1 --says video --gain 8 --videos 10000 --steps 8000 "
+    "--batch 64 --rate 2e-3 --mean-decay 0.998 --keep 30000 --validate-every 2000 "
     + " ".join(f"--data {world} --check {world} --check {world}:ood" for world in WORLDS)
 )
 

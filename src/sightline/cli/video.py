@@ -178,7 +178,7 @@ def sample(
         with progress(stop - start, "videos") as display:
             for _ in steps_done:
                 display.advance()
-    print(f"{stop - start} videos in {out}")
+    print(f"{stop - start} video{'' if stop - start == 1 else 's'} in {out}")
     return 0
 
 

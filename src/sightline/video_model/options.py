@@ -28,6 +28,8 @@ class BuildOptions:
         says: what the network's last layer says of a noisy video. `velocity` as in the paper; `video`
             where a token has more numbers than the network has channels: it cannot hand on their noise.
             The velocity follows from either, and its error is what is learnt.
+        gain: how many times larger than they are the network sees given frames: what differs little
+            in them, such as a ball that begins to fall from one that does not, is learnt sooner.
     """
 
     network: str = "tiny"
@@ -38,6 +40,7 @@ class BuildOptions:
     schedule: Literal["cosine", "linear"] = "cosine"
     noise_steps: int = 1000
     says: Literal["velocity", "video"] = "velocity"
+    gain: float = 1.0
 
     def __post_init__(self) -> None:
         at_least_one(self, "condition")

@@ -151,6 +151,7 @@ def make_model(latents: Latents, build: BuildOptions, options: VideoTraining) ->
     shape = TransformerOptions(
         *(frames, height, width, channels, build.patch, build.network, build.attention),
         numbers=NUMBERS if build.numbers else 0,
+        gain=build.gain,
     )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(options.seed)

@@ -8,7 +8,8 @@ import pytest
 from sightline.physics.data.spec import draw
 from sightline.video_model.scoring import test_spec
 from sightline.video_model.study.catalogue import STUDIES
-from sightline.video_model.study.readings import conflict_counts, pulled_share, read_study, words_of
+from sightline.video_model.study.pull import centred, nearest_edges, pulled_share, slope_of
+from sightline.video_model.study.readings import conflict_counts, read_study, words_of
 
 test_spec.__test__ = False
 
@@ -23,9 +24,10 @@ def test_which_attribute_is_kept():
 def test_a_pull_goes_to_the_nearest_trained_speed():
     bands = [(1.0, 1.25), (3.75, 4.0)]
     true = np.array([1.5, 2.0, 3.0, 3.5])
-    assert pulled_share(true, np.array([1.2, 1.9, 3.2, 3.6]), bands) == 1
-    assert pulled_share(true, np.array([1.6, 2.1, 2.9, 3.4]), bands) == 0
-    assert pulled_share(true, np.array([1.4, 2.1, 3.1, 3.4]), bands) == 0.5
+    edges = nearest_edges(true, bands)
+    assert pulled_share(true, np.array([1.2, 1.9, 3.2, 3.6]), edges) == 1
+    assert pulled_share(true, np.array([1.6, 2.1, 2.9, 3.4]), edges) == 0
+    assert pulled_share(true, np.array([1.4, 2.1, 3.1, 3.4]), edges) == 0.5
 
 
 def made_up(study, budget, speeds=lambda v: v, error=lambda trial, words: 0.1):
@@ -73,12 +75,22 @@ def test_every_study_can_be_read(name, budget):
         assert all(plot.startswith("<svg") for _, plot in section.plots)
 
 
+def test_a_leap_from_one_edge_to_the_next_is_no_slope():
+    true = np.array([1.5, 1.7, 3.3, 3.5])
+    made = np.array([1.0, 1.1, 4.0, 4.1])
+    edges = nearest_edges(true, [(0.5, 1.0), (4.0, 5.0)])
+    assert edges.tolist() == [1, 1, 4, 4]
+    assert slope_of(true, made) > 1.4
+    assert slope_of(centred(true, edges), centred(made, edges)) == pytest.approx(0.5)
+    assert np.isnan(slope_of(true[:1], made[:1]))
+
+
 def test_slopes_and_turns():
     study = STUDIES["memorisation"]
     outcome = read_study(study, study.budgets["cpu"], made_up(study, "cpu", lambda v: 2.5 - v))
     assert outcome.sections[1].rows[0][1] == "-1.00"
     outcome = read_study(study, study.budgets["cpu"], made_up(study, "cpu", lambda v: -v))
-    assert outcome.sections[1].rows[0][3] == "11"
+    assert outcome.sections[1].rows[0][4] == "11"
 
 
 def test_who_wins_and_what_scale_brings():
@@ -102,7 +114,7 @@ def test_where_nothing_can_be_measured_no_figure_is_made_up():
     for score in scores.values():
         score["tests"]["not seen"]["speeds"] = [None] * 12
     outcome = read_study(study, study.budgets["cpu"], scores)
-    assert outcome.sections[1].rows[0][1:] == ["–", "–", "–", "0"]
+    assert outcome.sections[1].rows[0][1:] == ["–", "–", "–", "–", "0"]
 
 
 def test_curves_have_a_look_of_the_stylesheet():

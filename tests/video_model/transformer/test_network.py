@@ -55,6 +55,16 @@ def changed(said, before):
     return ((said - before).abs().flatten(1).amax(1) > 1e-5).tolist()
 
 
+def test_gain_makes_given_frames_larger_and_nothing_else():
+    noisy, t, known = inputs()
+    louder = Condition(3 * known.video, known.given)
+    said = lively(dataclasses.replace(PLAIN, gain=3.0))(noisy, t, known)
+    assert torch.equal(said, lively()(noisy, t, louder))
+    assert all(changed(said, lively()(noisy, t, known)))
+    with pytest.raises(InputError, match="gain must be above 0"):
+        dataclasses.replace(PLAIN, gain=0.0)
+
+
 @pytest.mark.parametrize("attention", ["full", "factorised"])
 @pytest.mark.parametrize("patch", [(1, 2, 2), (2, 4, 3), (4, 1, 6)])
 def test_shape_and_silence_at_the_start(attention, patch):

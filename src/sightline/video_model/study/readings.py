@@ -15,6 +15,7 @@ from sightline.physics.types import Doubles
 from sightline.report.plots import Area, Curve, Points, plane, scatter
 from sightline.video_model.page import Film, Section
 from sightline.video_model.study.parts import Budget, Study, Trial
+from sightline.video_model.study.pull import centred, nearest_edges, pulled_share, slope_of
 
 #: What `run` keeps of a trial.
 Scores = dict[str, Any]
@@ -160,57 +161,45 @@ def _speeds(cost: Budget, scores: dict[str, Scores]) -> Outcome:
     """Compare generated with true speed, and give the slope where nothing was trained."""
     outcome = _errors(cost, scores)
     rows, plots = [], []
-    header = ["", "slope", "nearer to the trained edge", "turned round", "videos"]
+    header = ["", "slope", "slope by edge", "nearer to the trained edge", "turned round", "videos"]
     for trial in cost.trials:
         probe = probe_of(trial.name)
         found = scores[trial.name]["tests"]["not seen"]
         true, made = np.array(found["init"])[:, 1], _floats(found["speeds"])
         good = np.isfinite(made)
-        slope = _slope(true[good], made[good])
         assert isinstance(probe.train, Cells)
         bands = [cell.speed for cell in probe.train.cells]
-        pulled = pulled_share(true[good], made[good], bands)
+        edges = nearest_edges(true[good], bands)
+        slope = slope_of(true[good], made[good])
+        within = slope_of(centred(true[good], edges), centred(made[good], edges))
+        pulled = pulled_share(true[good], made[good], edges)
         back = int((made[good] < 0).sum())
         count = int(good.sum())
-        shares = [f"{slope:.2f}", f"{pulled:.0%}", str(back)] if count > 1 else ["–"] * 3
+        told = [f"{slope:.2f}", f"{within:.2f}", f"{pulled:.0%}", str(back)]
+        shares = told if count > 1 else ["–"] * 4
         rows.append([trial.words, *shares, str(count)])
         outcome.lines.append(
-            f"{trial.words}: slope of generated against true speed {shares[0]}, {shares[1]} of "
-            f"{count} videos on the side of the nearest trained speed, {shares[2]} turned round"
+            f"{trial.words}: slope of generated against true speed {shares[0]}, {shares[1]} among "
+            f"those nearest to the same trained speed; {shares[2]} of {count} videos wrong towards "
+            f"it, {shares[3]} turned round"
         )
         spans = sorted(set(bands))
-        ends = np.array([float(true.min()), float(true.max())])
+        right = np.linspace(true.min(), true.max(), 33)  # a curve, for the axis is logarithmic
         drawn = scatter(
             Points("a video", true, np.abs(made), made < 0, "turned round"),
-            [Curve("right", ends, ends, "curve truth")],
+            [Curve("right", right, right, "curve truth")],
             x_label="true speed, units/s",
             y_label="generated speed, units/s",
             area=Area("trained", spans=spans),
         )
         plots.append((trial.words, Markup(drawn)))
     words = (
-        "Slope 1: the speed that was shown is kept; slope 0: it plays no part. Nearer to the trained "
-        "edge: share of videos whose error points to the nearest speed that was trained."
+        "Slope 1: the speed that was shown is kept; slope 0: it plays no part. By edge: among videos "
+        "nearest to the same trained speed, so that a leap from one to the next does not count. Nearer "
+        "to the trained edge: share of videos whose error points to the nearest speed that was trained."
     )
     outcome.sections.append(Section("Generated against true speed", [words], header, rows, plots))
     return outcome
-
-
-def pulled_share(true: Doubles, made: Doubles, bands: Sequence[tuple[float, float]]) -> float:
-    """Return the share of videos whose speed is wrong in the direction of the nearest trained speed.
-
-    Args:
-        true: (N,) speeds outside of all bands.
-        made: (N,) generated speeds.
-        bands: of speeds that were trained.
-    """
-    edges = np.unique([edge for band in bands for edge in band])
-    nearest = edges[np.abs(true[:, None] - edges).argmin(axis=1)]
-    return float((np.sign(made - true) == np.sign(nearest - true)).mean()) if len(true) else np.nan
-
-
-def _slope(true: Doubles, made: Doubles) -> float:
-    return float(np.polyfit(true, made, 1)[0]) if len(true) > 1 and np.ptp(true) else float("nan")
 
 
 def _kept(cost: Budget, scores: dict[str, Scores]) -> Outcome:

@@ -71,7 +71,7 @@ class VideoTransformer(nn.Module):
         check_inputs(self.options, noisy, t, condition)
         patch, shape = self.options.patch, self.options.shape
         given = condition.given[:, None, :, None, None].to(noisy).expand(-1, 1, *shape[1:])
-        seen = torch.cat([noisy, condition.video.to(noisy), given], dim=1)
+        seen = torch.cat([noisy, self.options.gain * condition.video.to(noisy), given], dim=1)
         state = self.step(waves(t).to(noisy))
         if self.numbers is not None and condition.numbers is not None:
             state = state + self.numbers(condition.numbers.to(noisy))

@@ -30,6 +30,7 @@ class TransformerOptions:
             looking at the same frame and at the same place in all frames. The paper's is full.
         numbers: how many numbers describe a video; 0 for none.
         text: channels of the text embedding (4096 for T5-XXL); 0 for none.
+        gain: how many times larger than they are given frames come in.
     """
 
     frames: int
@@ -41,10 +42,13 @@ class TransformerOptions:
     attention: Attention = "full"
     numbers: int = 0
     text: int = 0
+    gain: float = 1.0
 
     def __post_init__(self) -> None:
         at_least_one(self, "frames", "height", "width", "channels")
         not_negative(self, "numbers", "text")
+        if not self.gain > 0:
+            raise InputError(f"gain must be above 0, got {self.gain}")
         object.__setattr__(self, "patch", tuple(self.patch))
         if len(self.patch) != 3 or min(self.patch) < 1:
             raise InputError(

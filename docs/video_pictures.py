@@ -1,0 +1,102 @@
+"""Tables, plots and films of the video model: `python docs/video_pictures.py --studies DIR`.
+
+DIR holds a folder for each study that was run, `DIR/scaling` by `sightline video study scaling --out
+DIR/scaling` and so on; what they scored becomes `docs/tables/video-NAME.md` and
+`docs/pictures/video-NAME-*.svg`. The films are of the embedded model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from sightline.files.atomic import write_text
+from sightline.video_model.demo import SEED
+from sightline.video_model.model import load
+from sightline.video_model.scoring import mean_of, take_all, test_spec, values_of
+from sightline.video_model.showing import strips
+from sightline.video_model.study.catalogue import STUDIES
+from sightline.video_model.study.readings import read_study
+from sightline.video_model.study.run import SCORES
+
+DOCS = Path(__file__).parent
+#: Worlds on the sheet of films, two rows each.
+FILMS = ("uniform", "uniform:ood", "collision", "collision:ood", "parabola", "parabola:ood")
+COUNT = 16
+
+
+def style() -> str:
+    """Return the look of our plots by day, for a file that stands alone."""
+    look = resources.files("sightline.report").joinpath("templates/look.css").read_text()
+    found = dict(re.findall(r"(--[\w-]+): light-dark\((.+), (?:#|rgb).+\);", look))
+    found["--model"] = found["--accent"]
+    start = look.index("svg text {")
+    rules = look[start : look.index("/* ----", start)]
+    rules = re.sub(r"var\((--[\w-]+)\)", lambda match: found[match[1]], rules)
+    return f"<style>svg{{font:11px system-ui,sans-serif}}{rules}</style>"
+
+
+def alone(svg: str) -> str:
+    """Make a plot of a page a file."""
+    text = svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+    start = text.index(">") + 1
+    ground = '<rect width="100%" height="100%" fill="#fff"/>'
+    return text[:start] + style() + ground + text[start:]
+
+
+def write_study(name: str, folder: Path) -> None:
+    """Write the tables and plots of a study with the cpu budget."""
+    study, cost = STUDIES[name], STUDIES[name].budgets["cpu"]
+    scores = {
+        trial.name: json.loads((folder / trial.name / SCORES).read_text()) for trial in cost.trials
+    }
+    outcome = read_study(study, cost, scores)
+    lines, number = [], 0
+    for section in outcome.sections:
+        if section.rows:
+            ruler = ["---", *["---:"] * (len(section.header) - 1)]
+            rows = [section.header, ruler, *section.rows]
+            lines += [f"| {' | '.join(row)} |" for row in rows] + [""]
+        for _, drawing in section.plots:
+            write_text(DOCS / f"pictures/video-{name}-{number}.svg", alone(str(drawing)))
+            number += 1
+    lines += [f"* {line}" for line in outcome.lines]
+    seconds = sum(score["seconds"] for score in scores.values())
+    lines += ["", f"{cost.count} videos of each test; {seconds:,.0f} s of training in all."]
+    write_text(DOCS / f"tables/video-{name}.md", "\n".join(lines) + "\n")
+
+
+def write_films() -> None:
+    """Write a sheet: of each world and range the film with the middle error, truth above."""
+    model, rows = load(device="cpu"), []
+    for word in FILMS:
+        takes = take_all(model, test_spec(word, COUNT, model.size, SEED))
+        errors = np.nan_to_num(values_of(takes), nan=np.inf)
+        take = takes[int(np.argsort(errors)[int(np.isfinite(errors).sum()) // 2])]
+        rows += [take.truth, take.made]
+        print(f"{word}: {mean_of(takes):.3f}, shown {take.score.init}")
+    sheet = Image.fromarray(strips(rows, 11))
+    sheet.resize((2 * sheet.width, 2 * sheet.height), Image.Resampling.NEAREST).save(
+        DOCS / "pictures/video-films.png", optimize=True
+    )
+
+
+def main() -> None:
+    """Write everything."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--studies", type=Path, required=True)
+    chosen = parser.parse_args()
+    for name in STUDIES:
+        if (chosen.studies / name / "report.html").is_file():
+            write_study(name, chosen.studies / name)
+    write_films()
+
+
+if __name__ == "__main__":
+    main()
