@@ -53,6 +53,7 @@ from sightline.perception.model.compact import (
     Sight,
     build_compact,
     calm_projector,
+    even_projector,
     train_tokenizer,
 )
 from sightline.perception.model.compact_files import write_compact
@@ -85,16 +86,16 @@ from sightline.weights.index import embedded_folder, record
 #: Photographs and scenes that are asked about points; collections and indoor scenes that are asked
 #: how many.
 PHOTOS, DEPTH_SCENES, COLLECTIONS, INDOOR = 1300, 500, 1500, 300
-#: How often a picture is asked about points, with others each time.
-ROUNDS = 6
+#: How often a picture is asked about points, with others each time; and about things.
+ROUNDS, COUNT_ROUNDS = 6, 4
 #: A kind of thing is learnt if there are so many of it.
 LEAST_OF_A_KIND = 100
 #: Steps of the small finders, and pictures that the glass is taught on.
-GLASS_STEPS, GLASS_PICTURES, FINDER_STEPS = 900, 3000, 1000
+GLASS_STEPS, GLASS_PICTURES, FINDER_STEPS = 700, 3000, 1000
 #: Steps of the projector, and pictures of each.
 ALIGN_STEPS, ALIGN_BATCH = 600, 48
-#: Steps of the chain, and samples of each; of these, how many begin with pointing alone.
-STEPS, BATCH, POINTING_STEPS = 2400, 16, 300
+#: Steps of the chain, and samples of each; of these, how many begin with pointing and boxes alone.
+STEPS, BATCH, FOCUS_STEPS = 1800, 16, 200
 OPTIONS = CompactOptions()
 
 
@@ -305,12 +306,18 @@ def questions(data: Path, work: Path) -> None:  # noqa: ARG001
         return
     tokenizer = DepthTokenizer()
     written = write_depth_sets(
-        _seen(work), out, tokenizer.to_text, asked_share=1.0, map_first=True, rounds=ROUNDS
+        _seen(work),
+        out,
+        tokenizer.to_text,
+        asked_share=1.0,
+        map_first=True,
+        rounds=ROUNDS,
+        spelling="pixels",
     )
     marked = [one.image for one in written.pointing]
     mark_ahead(_speaker(work), marked, out, work / "looks")
     kinds, counted = _counted(work)
-    write_count_sets(counted, kinds, out, asked_share=1.0, any_kind=True)
+    write_count_sets(counted, kinds, out, asked_share=1.0, any_kind=True, rounds=COUNT_ROUNDS)
 
 
 def _records(work: Path) -> dict[str, list[Record]]:
@@ -332,23 +339,35 @@ def align(data: Path, work: Path) -> None:  # noqa: ARG001
     if path.is_file():
         return
     found = _records(work)
-    records = [r for r in found["reasoning"] if depth.STEPS in r.question] + found["counting"]
+    records = [r for r in found["reasoning"] if depth.STEPS["pixels"] in r.question] + found[
+        "counting"
+    ]
     speaker, seen = _taught(work)
     _calm(speaker, seen, records)
     samples = RecordedSamples([(work / "questions", r) for r in records], seen)
     align_projector(speaker, samples, steps=ALIGN_STEPS, batch=ALIGN_BATCH, bfloat16=_bfloat16())
+    even_projector(speaker, _few(seen, records))
     save_file(speaker.model.model.multi_modal_projector.state_dict(), path)
 
 
 def _calm(speaker: Speaker, seen: Looks, records: Sequence[Record]) -> None:
+    calm_projector(speaker, _few(seen, records))
+
+
+def _few(seen: Looks, records: Sequence[Record]) -> list[torch.Tensor]:
     step = max(1, len(records) // 96)
-    calm_projector(
-        speaker, [torch.from_numpy(seen.of(r.image)[None]).float() for r in records[::step]]
-    )
+    return [torch.from_numpy(seen.of(r.image)[None]).float() for r in records[::step]]
 
 
 def _train(
-    work: Path, name: str, records: list[Record], speaker: Speaker, seen: Looks, steps: int
+    work: Path,
+    name: str,
+    records: list[Record],
+    speaker: Speaker,
+    seen: Looks,
+    *,
+    steps: int,
+    focus: int = 0,
 ) -> None:
     samples = RecordedSamples([(work / "questions", r) for r in records], seen)
     out = work / name
@@ -358,6 +377,7 @@ def _train(
         projector_rate=1e-3,
         weight_decay=0.01,
         conclusion=8.0,
+        focus=focus,
         save_every=100,
         longest=700,
         bfloat16=_bfloat16(),
@@ -369,7 +389,7 @@ def _train(
 
 
 def chain(data: Path, work: Path) -> None:  # noqa: ARG001
-    """Teach pointing, perceiving, then more and more of reasoning (the paper's curriculum)."""
+    """Teach where to look, then perceiving, then more and more of reasoning, as the paper."""
     found = _records(work)
     atomic = [found["generation"], found["pointing"], found["boxes"]]
     reasoning = _in_groups(found["reasoning"], 3) + _in_groups(found["counting"], 2)
@@ -377,12 +397,14 @@ def chain(data: Path, work: Path) -> None:  # noqa: ARG001
     mixed = [chosen.choice(chosen.choice(atomic)) for _ in range(STEPS * BATCH)]
     random.Random(2).shuffle(reasoning)
     flat = [record for group in reasoning for record in group]
-    first = [chosen.choice(found["pointing"]) for _ in range(POINTING_STEPS * BATCH)]
-    size = (STEPS - POINTING_STEPS) * BATCH // 10
+    alone = (found["pointing"], found["pointing"], found["boxes"])
+    first = [chosen.choice(chosen.choice(alone)) for _ in range(FOCUS_STEPS * BATCH)]
+    size = (STEPS - FOCUS_STEPS) * BATCH // 10
     speaker, seen = _taught(work)
     projector = load_file(work / "projector.safetensors")
     speaker.model.model.multi_modal_projector.load_state_dict(projector)
-    _train(work, "chain", first + by_curriculum(mixed, flat, size), speaker, seen, STEPS)
+    records = first + by_curriculum(mixed, flat, size)
+    _train(work, "chain", records, speaker, seen, steps=STEPS, focus=FOCUS_STEPS)
 
 
 def direct(data: Path, work: Path) -> None:  # noqa: ARG001
@@ -394,7 +416,7 @@ def direct(data: Path, work: Path) -> None:  # noqa: ARG001
     records = [chosen.choice(chosen.choice(halves)) for _ in range(count)]
     speaker, seen = _taught(work)
     _calm(speaker, seen, halves[0] + halves[1])
-    _train(work, "direct", records, speaker, seen, count // BATCH)
+    _train(work, "direct", records, speaker, seen, steps=count // BATCH)
 
 
 def _in_groups(records: list[Record], size: int) -> list[list[Record]]:

@@ -95,12 +95,13 @@ def test_a_map_in_progress_goes_on_though_everything_was_ruled_out():
     assert torch.isfinite(out[0]).nonzero()[:, 0].tolist() == list(DEPTH.codes)
 
 
-def test_boxes_have_four_sides():
+@pytest.mark.parametrize("sides", [4, 2])
+def test_boxes_have_four_sides_and_places_two(sides):
     rng = torch.Generator().manual_seed(5)
     pixels = set(BOTH.pixels)
     found = 0
     for _ in range(20):
-        for row in write(WholeBoxes(BOTH, 4), rng, rows=8, length=60).tolist():
+        for row in write(WholeBoxes(BOTH, 4, sides=sides), rng, rows=8, length=60).tolist():
             runs, run = [], 0
             for token in row:
                 if token in pixels:
@@ -108,8 +109,8 @@ def test_boxes_have_four_sides():
                 elif run:
                     runs.append(run)
                     run = 0
-            assert set(runs) <= {4}
-            assert run <= 4
+            assert set(runs) <= {sides}
+            assert run <= sides
             found += len(runs)
     assert found > 300
 

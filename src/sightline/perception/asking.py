@@ -20,6 +20,7 @@ from sightline.depth.images import Pictureable, as_picture
 from sightline.errors import InputError
 from sightline.perception.codebook.tokenizer import DepthTokenizer
 from sightline.perception.model.answering import (
+    BOX,
     CountAnswer,
     DepthAnswer,
     read_count_answer,
@@ -29,8 +30,12 @@ from sightline.perception.model.answering import (
 from sightline.perception.model.loading import Speaker, load_speaker
 from sightline.perception.questions import counting, depth
 from sightline.perception.questions.markers import LETTERS, SIDE, draw_points, squash
+from sightline.perception.questions.plurals import plural
 
 Asked = Literal["nearest", "count", "map"]
+
+#: Registry names of the model that answers, and of the codebook it was taught with.
+SPEAKER, CODEBOOK = "speaker", "codebook"
 
 _NEAREST = re.compile(r"\b(near(er|est)?|close(r|st)?|in front|foremost)\b", re.IGNORECASE)
 _FARTHEST = re.compile(r"\b(far(ther|thest)?|further|furthest|behind|distant)\b", re.IGNORECASE)
@@ -202,8 +207,8 @@ def ask(
     question: str,
     points: Mapping[str, tuple[float, float]] | None = None,
     *,
-    model: str | Path | Speaker,
-    codebook: str | Path | DepthTokenizer = "codebook",
+    model: str | Path | Speaker = SPEAKER,
+    codebook: str | Path | DepthTokenizer = CODEBOOK,
     verify: bool = True,
 ) -> Reply:
     """Ask about a picture: "which is nearest?" with points, "how many cars?", or "depth map".
@@ -255,8 +260,9 @@ def reply_to(
     seen = squash(picture.pixels)
     if question.asked == "count":
         _need(speaker.vocabulary.pixels, "pixel")
+        _need_kind(speaker, question.kind)
         asked = counting.ASK_COUNT.format(question.kind) + counting.ASK_STEPS
-        counted = read_count_answer(speak(speaker, seen, asked, maps=0))
+        counted = read_count_answer(speak(speaker, seen, asked, maps=0, sides=BOX))
         return Reply(question, counted, seen, picture.width, picture.height, verify)
     _need(speaker.vocabulary.codes, "depth")
     speaker.check_codebook(tokenizer.sha256)
@@ -265,9 +271,20 @@ def reply_to(
         return Reply(question, found, seen, picture.width, picture.height, verify)
     placed = place(points or {}, picture.width, picture.height)
     shown = draw_points(seen, placed)
-    said = speak(speaker, shown, depth.NEAREST + depth.STEPS)
+    said = speak(speaker, shown, depth.NEAREST + depth.STEPS[speaker.writing.speech.places])
     answer = read_depth_answer(said, tokenizer, dict(placed))
     return Reply(question, answer, shown, picture.width, picture.height, verify)
+
+
+def _need_kind(speaker: Speaker, kind: str) -> None:
+    """Refuse to count what a compact speaker was never shown: it would make something up."""
+    known = getattr(speaker.model.config.vision_config, "kinds", None)
+    if known is None or any(kind in (one, plural(one)) for one in known):
+        return
+    raise InputError(
+        f"this model was not taught to count {kind}",
+        remedy=f"it knows {', '.join(plural(one) for one in known)}" if known else "take another",
+    )
 
 
 def _need(tokens: tuple[int, ...], what: str) -> None:

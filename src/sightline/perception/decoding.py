@@ -6,7 +6,7 @@ sampling need nothing special, and no library is patched:
     before a map       language, or `<DEPTH_START>` if a map is still allowed
     inside a map       the 128 codes, until there are a hundred
     after a hundred    `<DEPTH_END>`
-    inside a box       pixel tokens, until there are four; then anything else
+    inside a box       pixel tokens, until there are four (two for a place); then anything else
 
 The paper allows one map in an answer (its §4.5 and code); here that is a number.
 """
@@ -22,7 +22,6 @@ from sightline.perception.codebook.network import LENGTH
 from sightline.perception.vocabulary import Vocabulary
 
 _NEVER = -float("inf")
-_SIDES = 4
 
 
 class WholeMaps(LogitsProcessor):  # type: ignore[misc]  # transformers has no types
@@ -68,17 +67,18 @@ class WholeMaps(LogitsProcessor):  # type: ignore[misc]  # transformers has no t
 
 
 class WholeBoxes(LogitsProcessor):  # type: ignore[misc]
-    """Allow pixel tokens in groups of four only.
+    """Allow pixel tokens in groups of four only, or in pairs.
 
     Args:
         vocabulary: with pixel tokens.
         prompt: tokens of the prompt.
+        sides: of a group: four of a box, two of a place.
     """
 
-    def __init__(self, vocabulary: Vocabulary, prompt: int) -> None:
+    def __init__(self, vocabulary: Vocabulary, prompt: int, *, sides: int = 4) -> None:
         if not vocabulary.pixels:
             raise InputError("this model has no pixel tokens")
-        self.prompt = prompt
+        self.prompt, self.sides = prompt, sides
         self._pixels = torch.tensor(vocabulary.pixels)
 
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
@@ -87,7 +87,7 @@ class WholeBoxes(LogitsProcessor):  # type: ignore[misc]
         new = input_ids[:, self.prompt :]
         other = ~torch.isin(new, self._pixels.to(new.device))
         run = new.shape[1] - _last(other)
-        inside, full = (run > 0) & (run < _SIDES), run >= _SIDES
+        inside, full = (run > 0) & (run < self.sides), run >= self.sides
         out = scores.clone()
         rows = inside.nonzero()
         out[inside] = _NEVER

@@ -18,6 +18,7 @@ from sightline.perception.model.compact import (
     Sight,
     build_compact,
     calm_projector,
+    even_projector,
     train_tokenizer,
 )
 from sightline.perception.model.compact_files import read_compact, write_compact
@@ -37,7 +38,7 @@ TINY = CompactOptions(width=32, layers=1, heads=2, side=56, kinds=KINDS)
 
 
 def tokenizer():
-    return train_tokenizer([depth.NEAREST + depth.STEPS, depth.GENERATE, "A=12,30\n(A)"])
+    return train_tokenizer([depth.NEAREST + depth.STEPS["pixels"], depth.GENERATE, "A=12,30\n(A)"])
 
 
 @pytest.fixture
@@ -125,7 +126,7 @@ def test_pixel_tokens_begin_in_their_order(speaker):
 
 
 def test_a_picture_stands_at_the_same_distance_from_all_answers(speaker):
-    for question in ("which?", depth.NEAREST + depth.STEPS):
+    for question in ("which?", depth.NEAREST + depth.STEPS["pixels"]):
         ids = speaker.writing.prompt(question)
         last = len(ids) - 1 - ids[::-1].index(speaker.writing.image)
         assert ids.count(speaker.writing.image) == speaker.writing.patches
@@ -160,7 +161,19 @@ def test_a_calm_projector_hides_no_channel(speaker):
         even[:, 512:] *= LOUDER
         wanted = even @ before.T
         got = layer(flat) - layer(flat).mean(0)
+        given = speaker.model.model.multi_modal_projector(tokens)
+    assert given.std() == pytest.approx(1, abs=1e-3)
     torch.testing.assert_close(got, wanted - wanted.mean(0), atol=1e-2, rtol=1e-2)
+
+
+def test_a_projector_is_brought_to_a_spread_of_one(speaker):
+    generator = torch.Generator().manual_seed(0)
+    batches = [torch.randn(4, 3, 56, 56, generator=generator)]
+    projector, tower = speaker.model.model.multi_modal_projector, speaker.model.model.vision_tower
+    with torch.no_grad():
+        projector.linear_2.weight.mul_(30)
+        even_projector(speaker, batches)
+        assert projector(tower(batches[0]).last_hidden_state).std() == pytest.approx(1, abs=1e-3)
 
 
 def test_the_file_brings_everything_back_but_the_encoder(speaker, picture, tmp_path):

@@ -61,6 +61,7 @@ def test_a_glass_learns_to_read(pictures):
     assert points[..., 0][right].min() > 0.3
     assert "step 100 of 100" in lines[-1]
     assert not any(p.requires_grad for p in glass.parameters())
+    assert all(value.is_contiguous() for value in glass.state_dict().values()), "it can be stored"
 
 
 def test_the_same_seed_makes_the_same_glass(pictures):

@@ -88,6 +88,25 @@ def test_only_answers_are_learnt(hub_folder):
         writing.prompt("what is <image>?")
 
 
+def test_only_compact_speakers_have_something_to_focus_on(hub_folder, tmp_path):
+    with pytest.raises(InputError, match="only a compact speaker"):
+        train_speaker(
+            adapted(hub_folder), Few(4), tmp_path, SpeakerOptions(batch=2, focus=1), report=print
+        )
+
+
+def test_a_conclusion_may_count_more_than_what_leads_to_it(hub_folder):
+    writing = adapted(hub_folder).writing
+    turns = [("q", "first line\n(A)"), ("q", "first line\n(A)")]
+    lesson = make_lesson(writing, turns, conclusions=[8.0, 1.0])
+    learnt = lesson.labels[0] != NOT_LEARNT
+    weighty = lesson.weights[0] == 8
+    assert writing.read(lesson.labels[0][weighty]) == "(A)"
+    assert (lesson.weights[0][learnt & ~weighty] == 1).all()
+    assert (lesson.weights[1] == 1).all()
+    assert (make_lesson(writing, turns).weights == 1).all()
+
+
 def test_reconstruction_is_nothing_where_the_codes_are_right(hub_folder):
     speaker = adapted(hub_folder)
     torch.manual_seed(0)

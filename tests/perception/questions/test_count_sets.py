@@ -45,6 +45,10 @@ def test_any_kind_that_is_there_may_be_asked_about():
     assert most == {"tree"}
     kinds = {kind for _, kind in ask_counts(pictures, KINDS, none_share=0, any_kind=True)}
     assert kinds == {"cup", "tree"}
+    several = list(ask_counts(pictures, KINDS, none_share=0, any_kind=True, rounds=6))
+    asked = Counter((one.name, kind) for one, kind in several)
+    assert max(asked.values()) == 1, "another kind each time"
+    assert len(several) > 1.8 * len(pictures)
 
 
 def test_lists_and_pictures_are_written(tmp_path):

@@ -14,6 +14,7 @@ from sightline.perception.questions.depth import (
     chain,
     direct,
     generation,
+    pointing,
     read_answer,
     read_places,
     read_readings,
@@ -35,6 +36,20 @@ def test_a_chain_says_where_what_and_which():
     assert "letter=x,y" in record.question
     # Neither how many points there are nor their letters is given away.
     assert not any(word in record.question for word in ("three", "3 points", "A,"))
+
+
+def test_places_may_be_spelt_by_pixel_tokens():
+    record = chain("a.jpg", POINTS, to_text(CODES), "pixels")
+    assert "A=<PIXEL_10><PIXEL_20>=11" in record.answer
+    assert "pixel tokens" in record.question
+    plain = chain("a.jpg", POINTS, to_text(CODES))
+    assert read_places(record.answer) == read_places(plain.answer)
+    assert read_readings(record.answer) == read_readings(plain.answer)
+    assert not read_places(generation("a.jpg", to_text(CODES), "pixels").answer)
+    point = pointing("a.jpg", POINTS, "pixels")
+    assert record.answer.startswith(point.answer)
+    with pytest.raises(InputError, match="outside"):
+        read_places("A=<PIXEL_400><PIXEL_2>=11")
 
 
 def test_direct_and_generation():

@@ -1,9 +1,9 @@
 """Teach the projector of a compact speaker what its eyes' numbers mean, before it learns to speak.
 
-LLaVA, too, begins with its projector alone. Here the labels of every token are known: the code of a
-cell, the letter of a point and where it is, the kind of a thing and the sides of its box. Linear heads
-that are thrown away afterwards tell them from the projector's output; what remains for the language
-model is to find the right token and say it.
+LLaVA, too, begins with its projector alone. Here the labels of every token are known: code and nearness
+of a cell, row and column of cells and points alike, the letter of a point and its digits, the kind of a
+thing and the sides of its box. Linear heads that are thrown away afterwards tell them from the
+projector's output; what remains for the language model is to find the right token and say it.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from sightline.errors import InputError
-from sightline.perception.codebook.network import CODES, GRID
+from sightline.perception.codebook.network import CODES, GRID, WIDTH
 from sightline.perception.codebook.words import START, from_text
 from sightline.perception.model.loading import Speaker
 from sightline.perception.model.things import SLOTS
+from sightline.perception.model.tower import PLACES
 from sightline.perception.model.training import Samples
 from sightline.perception.questions import depth
-from sightline.perception.questions.markers import LETTERS
+from sightline.perception.questions.markers import LETTERS, SIDE
 from sightline.perception.questions.records import Record
 from sightline.perception.vocabulary import PIXELS
 from sightline.running.rates import cosine_rate
@@ -45,6 +46,9 @@ class TokenLabels:
 
     Attributes:
         codes: (100,) of the depth map.
+        levels: (100,) tenth of the nearness that a cell has on average.
+        rows: (105,) of cells and points.
+        columns: (105,) of cells and points.
         letters: (5,) whether each is there.
         digits: (5, 6) the three digits of x and of y of each point.
         kinds: (24,) of each thing.
@@ -52,6 +56,9 @@ class TokenLabels:
     """
 
     codes: NDArray[np.int64]
+    levels: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
     letters: NDArray[np.int64]
     digits: NDArray[np.int64]
     kinds: NDArray[np.int64]
@@ -73,16 +80,25 @@ def labels_of(record: Record, look: NDArray[Any], kinds: int) -> TokenLabels:
     # A picture whose points are not listed may still have some.
     letters = np.full(len(LETTERS), 0 if places else UNKNOWN)
     digits = np.full((len(LETTERS), 6), UNKNOWN)
+    grid = np.full((2, CELLS + len(LETTERS)), UNKNOWN)
+    grid[:, :CELLS] = np.indices((GRID, GRID)).reshape(2, -1)
     for letter, (x, y) in places.items():
         number = LETTERS.index(letter)
         letters[number] = 1
         digits[number] = [int(digit) for digit in f"{x:03d}{y:03d}"]
+        grid[:, CELLS + number] = y * GRID // SIDE, x * GRID // SIDE
+    near = look[:CELLS, WIDTH : WIDTH + PLACES * PLACES].astype(np.float32).mean(1)
+    levels = np.clip(near * _DIGITS, 0, _DIGITS - 1).astype(np.int64)
+    rows, columns = grid
     slots = look[-SLOTS:, look.shape[1] - kinds - _SIDES :].astype(np.float32)
     filled = slots[:, kinds:].sum(1) > 0
     named = slots[:, :kinds].argmax(1) if kinds else np.zeros(SLOTS, np.int64)
     sides = np.minimum(PIXELS - 1, (slots[:, kinds:] * PIXELS).astype(np.int64))
     return TokenLabels(
         codes,
+        levels,
+        rows,
+        columns,
         letters,
         digits,
         np.where(filled, named, UNKNOWN),
@@ -101,6 +117,8 @@ class TokenHeads(nn.Module):
     def __init__(self, width: int, kinds: int) -> None:
         super().__init__()
         self.code = nn.Linear(width, CODES)
+        self.level = nn.Linear(width, _DIGITS)
+        self.row, self.column = nn.Linear(width, GRID), nn.Linear(width, GRID)
         self.letter = nn.Linear(width, 2)
         self.digits = nn.Linear(width, 6 * _DIGITS)
         self.kind = nn.Linear(width, max(1, kinds))
@@ -108,9 +126,13 @@ class TokenHeads(nn.Module):
 
     def forward(self, tokens: Tensor) -> dict[str, Tensor]:
         """Return scores by the name of the label; classes are last."""
+        placed = tokens[:, : CELLS + len(LETTERS)]
         cells, points, things = torch.split(tokens, [CELLS, len(LETTERS), SLOTS], dim=1)
         return {
             "codes": self.code(cells),
+            "levels": self.level(cells),
+            "rows": self.row(placed),
+            "columns": self.column(placed),
             "letters": self.letter(points),
             "digits": self.digits(points).unflatten(-1, (6, -1)),
             "kinds": self.kind(things),

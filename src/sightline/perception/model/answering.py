@@ -29,6 +29,8 @@ T = TypeVar("T")
 
 #: Tokens of an answer, at most: a chain about five points and its map takes some 250.
 MOST_TOKENS = 400
+#: Pixel tokens of a place and of a box.
+PLACE, BOX = 2, 4
 
 
 class Checked(ABC, Generic[T]):
@@ -117,12 +119,13 @@ def speak(
     question: str,
     *,
     maps: int = 1,
+    sides: int = PLACE,
     most_tokens: int = MOST_TOKENS,
     **settings: Any,
 ) -> str:
     """Show a picture, ask, and return all that the model says; arguments as in `speak_all`."""
     (said,) = speak_all(
-        speaker, [pixels], [question], maps=maps, most_tokens=most_tokens, **settings
+        speaker, [pixels], [question], maps=maps, sides=sides, most_tokens=most_tokens, **settings
     )
     return said
 
@@ -133,6 +136,7 @@ def speak_all(
     questions: Sequence[str],
     *,
     maps: int = 1,
+    sides: int = PLACE,
     most_tokens: int = MOST_TOKENS,
     **settings: Any,
 ) -> list[str]:
@@ -143,6 +147,7 @@ def speak_all(
         pictures: (H, W, 3) sRGB each, or what its eyes gave for them before.
         questions: one for every picture.
         maps: depth maps that an answer may have.
+        sides: pixel tokens of a group: `PLACE` in answers about points, `BOX` in lists of boxes.
         most_tokens: of an answer.
         settings: for `generate`, such as `num_beams`; greedy without any, as in the paper.
     """
@@ -156,7 +161,7 @@ def speak_all(
     if speaker.vocabulary.start is not None:
         processors.append(WholeMaps(speaker.vocabulary, length, most=maps))
     if speaker.vocabulary.pixels:
-        processors.append(WholeBoxes(speaker.vocabulary, length))
+        processors.append(WholeBoxes(speaker.vocabulary, length, sides=sides))
     tokenizer = speaker.writing.tokenizer
     padding = tokenizer.eos_token_id if tokenizer.pad_token_id is None else tokenizer.pad_token_id
     # Shorter prompts are padded on the left, so that all answers begin at the same place.

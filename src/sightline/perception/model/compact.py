@@ -34,6 +34,7 @@ from sightline.perception.model.numbers import number_code
 from sightline.perception.model.speech import IMAGE, Speech, Writing
 from sightline.perception.model.things import ThingFinder
 from sightline.perception.model.tower import CELL, DepthTower, TowerConfig, register, tokens_of
+from sightline.perception.questions.depth import Spelling
 from sightline.perception.vocabulary import PIXELS, extend
 from sightline.weights.store import resolve
 
@@ -171,7 +172,8 @@ def build_compact(
     model = LlavaForConditionalGeneration(config)
     see_with(model, network, read_codebook(codes.path), sight)
     _in_order(model, vocabulary.pixels)
-    speech = Speech(human="", model="\n", picture="", question_first=True)
+    places: Spelling = "pixels" if pixels else "digits"
+    speech = Speech(human="", model="\n", picture="", question_first=True, places=places)
     writing = Writing(tokenizer, config.image_token_id, tokens_of(options.side), speech)
     eye = eye_of(shown, options.side)
     return Speaker(model.eval(), writing, eye, vocabulary, codes.sha256)
@@ -229,3 +231,22 @@ def calm_projector(speaker: Speaker, pictures: Sequence[Tensor]) -> None:
     weight = layer.weight.double() * loud / spread.clamp(min=0.1 * float(spread.median()))
     layer.bias.sub_((weight @ mean).to(layer.bias))
     layer.weight.copy_(weight)
+    even_projector(speaker, pictures)
+
+
+@torch.no_grad()
+def even_projector(speaker: Speaker, pictures: Sequence[Tensor]) -> None:
+    """Scale what the projector gives to a spread of one: a louder picture hears nothing of itself.
+
+    What a layer adds to a token is about as large as one; a token that is much larger cannot take up
+    what it finds in others.
+
+    Args:
+        speaker: whose projector is scaled.
+        pictures: as for `calm_projector`.
+    """
+    model = speaker.model.model
+    projector = model.multi_modal_projector
+    given = torch.cat([projector(model.vision_tower(some).last_hidden_state) for some in pictures])
+    for part in (projector.linear_2.weight, projector.linear_2.bias):
+        part.div_(given.std())

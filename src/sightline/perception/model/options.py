@@ -51,8 +51,10 @@ class SpeakerOptions:
         weight_decay: AdamW's.
         clip: largest norm of the gradient.
         longest: tokens of a conversation, at most.
-        conclusion: how often tokens of an answer's last line count; the paper's is 1, and a hundred
-            tokens of a map then count a hundred times as much as the letter that follows from them.
+        conclusion: how often the line counts that an answer concludes with; the paper's is 1, and the
+            hundred tokens of a map then count a hundred times as much as the letter they lead to.
+        focus: steps at the beginning in which a compact speaker sees only what an answer is about:
+            points when it points, things when it lists boxes.
         reconstruction: weight of the decoded map's mean square error; 0 for none.
         save_every: steps between checkpoints.
         bfloat16: multiply in bfloat16; weights and their gradients stay as they are.
@@ -68,6 +70,7 @@ class SpeakerOptions:
     clip: float = 1.0
     longest: int = 2048
     conclusion: float = 1.0
+    focus: int = 0
     reconstruction: float = 0.0
     save_every: int = 100
     bfloat16: bool = False
@@ -79,5 +82,5 @@ class SpeakerOptions:
         not_negative(
             self, "rate", "projector_rate", "weight_decay", "clip", "reconstruction", "conclusion"
         )
-        not_negative(self, "seed")
+        not_negative(self, "seed", "focus")
         shares(self, "warmup")

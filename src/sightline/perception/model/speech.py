@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from sightline.errors import InputError
+from sightline.perception.questions.depth import Spelling
 
 #: Label of tokens that are not learnt, by convention of torch's cross entropy.
 NOT_LEARNT = -100
@@ -32,6 +33,7 @@ class Speech:
         picture: what stands between picture and question.
         question_first: put the question before the picture: then a picture stands at the same distance
             from all answers.
+        places: how places of points are spelt: in digits, or by pixel tokens.
     """
 
     system: str = ""
@@ -39,6 +41,7 @@ class Speech:
     model: str = " ASSISTANT:"
     picture: str = "\n"
     question_first: bool = False
+    places: Spelling = "digits"
 
     def prompt(self, question: str) -> str:
         """Return the text up to where the model speaks."""
@@ -129,7 +132,7 @@ def make_lesson(
     writing: Writing,
     turns: Sequence[tuple[str, str]],
     longest: int = 2048,
-    conclusion: float = 1.0,
+    conclusions: Sequence[float] | None = None,
 ) -> Lesson:
     """Put questions and answers into one batch.
 
@@ -138,7 +141,7 @@ def make_lesson(
         turns: questions and answers.
         longest: tokens of a conversation, at most; a longer one is an error, not cut: half a depth map
             teaches nothing.
-        conclusion: how often tokens of an answer's last line count.
+        conclusions: how often the last line of each answer counts; once if None.
     """
     rows, marks, ends = [], [], []
     for question, answer in turns:
@@ -158,9 +161,10 @@ def make_lesson(
     labels = torch.full((len(rows), length), NOT_LEARNT)
     mask = torch.zeros((len(rows), length), dtype=torch.int64)
     weights = torch.ones((len(rows), length))
+    last = [1.0] * len(rows) if conclusions is None else conclusions
     for number, (row, mark, end) in enumerate(zip(rows, marks, ends, strict=True)):
         ids[number, : len(row)] = torch.tensor(row)
         labels[number, : len(row)] = torch.tensor(mark)
         mask[number, : len(row)] = 1
-        weights[number, len(row) - end : len(row)] = conclusion
+        weights[number, len(row) - end : len(row)] = last[number]
     return Lesson(ids, mask, labels, weights)

@@ -23,6 +23,7 @@ from torch.nn import functional as F
 from sightline.depth.training.processes import Team
 from sightline.errors import InputError, SightlineError
 from sightline.perception.codebook.network import LENGTH, DepthCodebook
+from sightline.perception.model.focus import focused
 from sightline.perception.model.loading import Picture, Speaker
 from sightline.perception.model.options import SpeakerOptions
 from sightline.perception.model.speech import NOT_LEARNT, Lesson, make_lesson
@@ -39,6 +40,8 @@ from sightline.running.rates import cosine_rate
 from sightline.running.stop import progress_line, stop_between_steps, stopped
 
 _PROJECTOR = "multi_modal_projector"
+#: Tasks whose answers end in a conclusion.
+CONCLUDING = ("chain", "direct")
 
 
 class Samples(Protocol):
@@ -137,6 +140,8 @@ def train_speaker(
     team = team or Team()
     if options.reconstruction > 0 and (codebook is None or not speaker.vocabulary.codes):
         raise InputError("reconstruction needs depth tokens and their codebook")
+    if options.focus > 0 and not hasattr(speaker.model.config.vision_config, "kinds"):
+        raise InputError("only a compact speaker has tokens for points and things to focus on")
     if options.threads:
         torch.set_num_threads(options.threads)
     if team.leads:
@@ -214,7 +219,10 @@ def _batch(
         raise InputError(f"{team.count} processes cannot share a batch of {options.batch}")
     found = [samples.sample(place) for place in places]
     turns = [(record.question, record.answer) for record, _ in found]
-    lesson = make_lesson(speaker.writing, turns, options.longest, options.conclusion)
+    ends = [options.conclusion if r.task in CONCLUDING else 1.0 for r, _ in found]
+    lesson = make_lesson(speaker.writing, turns, options.longest, ends)
+    if step < options.focus:
+        lesson = focused(lesson, [record.task for record, _ in found], speaker.writing.image)
     pixels = speaker.show([picture for _, picture in found])
     return lesson.to(team.device), pixels.to(team.device, next(speaker.model.parameters()).dtype)
 

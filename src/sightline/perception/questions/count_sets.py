@@ -119,6 +119,7 @@ def ask_counts(
     most_of_a_count: int = 1000,
     none_share: float = 0.1,
     any_kind: bool = False,
+    rounds: int = 1,
     seed: int = 0,
 ) -> Iterator[tuple[Counted, str]]:
     """Choose what to ask about every picture.
@@ -130,20 +131,24 @@ def ask_counts(
         none_share: of the pictures that are asked about something that is not there; pictures without
             anything to count are asked so too.
         any_kind: ask about any kind that is there, not that with the most.
+        rounds: how often a picture is asked about, about another kind each time.
         seed: of the choice.
     """
     asked: Counter[int] = Counter()
     for one in pictures:
-        rng = np.random.default_rng([seed, *one.name.encode()])
-        things = one.things
-        if rng.random() < none_share:
-            hidden = {*things.boxes, *things.partial}
-            things = replace(things, boxes={}, partial=hidden)
-        chosen = kind_to_ask(things, kinds, rng, any_kind=any_kind)
-        if chosen is None or asked[chosen[1]] >= most_of_a_count:
-            continue
-        asked[chosen[1]] += 1
-        yield one, chosen[0]
+        before: set[str] = set()
+        for turn in range(rounds):
+            rng = np.random.default_rng([seed, *([turn] if turn else []), *one.name.encode()])
+            things = one.things
+            if rng.random() < none_share:
+                hidden = {*things.boxes, *things.partial}
+                things = replace(things, boxes={}, partial=hidden)
+            chosen = kind_to_ask(things, kinds, rng, any_kind=any_kind)
+            if chosen is None or chosen[0] in before or asked[chosen[1]] >= most_of_a_count:
+                continue
+            asked[chosen[1]] += 1
+            before.add(chosen[0])
+            yield one, chosen[0]
 
 
 def write_count_sets(
@@ -154,6 +159,7 @@ def write_count_sets(
     asked_share: float = 0.1,
     most_of_a_count: int = 1000,
     any_kind: bool = False,
+    rounds: int = 1,
     seed: int = 0,
 ) -> CountSets:
     """Write pictures and the lists `boxes.json` and `counting.json` into a folder.
@@ -165,6 +171,7 @@ def write_count_sets(
         asked_share: of the pictures that the number is asked of, too; the paper asks 250 of 5,000.
         most_of_a_count: questions with the same answer, at most.
         any_kind: ask about any kind that is there, not that with the most.
+        rounds: how often a picture is asked about, about another kind each time.
         seed: of everything drawn.
     """
     if not 0 < asked_share <= 1:
@@ -173,7 +180,12 @@ def write_count_sets(
     boxes: list[Record] = []
     reasoning: list[Record] = []
     chosen = ask_counts(
-        pictures, kinds, most_of_a_count=most_of_a_count, any_kind=any_kind, seed=seed
+        pictures,
+        kinds,
+        most_of_a_count=most_of_a_count,
+        any_kind=any_kind,
+        rounds=rounds,
+        seed=seed,
     )
     for number, (one, kind) in enumerate(chosen):
         path = write_picture(folder, one.name, squash(one.pixels))

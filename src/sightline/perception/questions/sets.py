@@ -161,6 +161,7 @@ def write_depth_sets(
     rule: MarkerRule = TRAINED,
     map_first: bool = False,
     rounds: int = 1,
+    spelling: depth.Spelling = "digits",
     seed: int = 0,
 ) -> DepthSets:
     """Write pictures and the lists `generation`, `pointing` and `reasoning.json` into a folder.
@@ -175,6 +176,7 @@ def write_depth_sets(
         rule: that they obey.
         map_first: ask each question a third time, by way of the map but not of coordinates.
         rounds: how often a picture is asked about, with other points each time.
+        spelling: how places are written.
         seed: of everything drawn.
     """
     if not 0 < asked_share <= 1:
@@ -184,7 +186,7 @@ def write_depth_sets(
     chosen: list[Seen] = []
     for number, seen in enumerate(pictures):
         path = write_picture(folder, seen.name, seen.pixels)
-        generation.append(depth.generation(path, encode(seen.values)))
+        generation.append(depth.generation(path, encode(seen.values), spelling))
         if int((number + 1) * asked_share) > int(number * asked_share):
             chosen.append(seen)
     pointing: list[Record] = []
@@ -195,11 +197,11 @@ def write_depth_sets(
         name = f"{asked.seen.name}-{len(asked.points)}" + (f"-{again}" if again else "")
         path = write_picture(folder, name, asked.picture())
         tokens = encode(asked.seen.values)
-        pointing.append(depth.pointing(path, asked.points))
+        pointing.append(depth.pointing(path, asked.points, spelling))
         reasoning.append(depth.direct(path, asked.points))
-        reasoning.append(depth.chain(path, asked.points, tokens))
+        reasoning.append(depth.chain(path, asked.points, tokens, spelling))
         if map_first:
-            reasoning.append(depth.map_first(path, asked.points, tokens))
+            reasoning.append(depth.map_first(path, asked.points, tokens, spelling))
     if not reasoning:
         raise InputError("no picture has room for points that differ in depth", path=folder)
     write_llava(folder / "generation.json", generation)

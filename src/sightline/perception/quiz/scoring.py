@@ -18,7 +18,13 @@ from sightline.errors import InputError
 from sightline.perception.codebook.score import Share
 from sightline.perception.codebook.tokenizer import DepthTokenizer
 from sightline.perception.codebook.words import END
-from sightline.perception.model.answering import read_count_answer, read_depth_answer, speak_all
+from sightline.perception.model.answering import (
+    BOX,
+    PLACE,
+    read_count_answer,
+    read_depth_answer,
+    speak_all,
+)
 from sightline.perception.model.loading import Picture, Speaker
 from sightline.perception.questions import counting, depth
 from sightline.perception.questions.counting import read_number
@@ -112,7 +118,9 @@ def judge_speaker(
         pictures = [item.read() for item in some]
         sizes = [pixels.shape[:2] for pixels in pictures]
         shown = [squash(pixels) for pixels in pictures] if looks is None else looks(some)
-        said = speak_all(speaker, shown, [_asked(item, steps) for item in some])
+        wanted = [_asked(item, steps, speaker.writing.speech.places) for item in some]
+        sides = BOX if some[0].topic == "count" else PLACE
+        said = speak_all(speaker, shown, wanted, sides=sides)
         for item, size, text in zip(some, sizes, said, strict=True):
             if item.topic == "count":
                 judged.append(_judge_count(item, text))
@@ -124,12 +132,13 @@ def judge_speaker(
     return QuizScore(tuple(judged))
 
 
-def _asked(item: QuizItem, steps: bool | str) -> str:
+def _asked(item: QuizItem, steps: bool | str, spelling: depth.Spelling) -> str:
     """Return the words of a question, and of the steps that are wanted."""
     if item.topic == "count":
         question, usual = item.question, counting.ASK_STEPS
     else:
-        question, usual = item.text() if item.choices else depth.NEAREST, depth.STEPS
+        question = item.text() if item.choices else depth.NEAREST
+        usual = depth.STEPS[spelling]
     if isinstance(steps, str):
         return question + steps
     return question + usual if steps else question
