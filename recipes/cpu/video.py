@@ -39,6 +39,12 @@ CODEC = (
     + " ".join(f"--data {world}" for world in WORLDS)
     + " --data probe:conflict-colour-square --data probe:conflict-colour-ring"
 )
+#: Squares and rings are rare among all these, and seen best when balls can be drawn already.
+SHAPES = (
+    "video codec --steps 1200 --rate 4e-3 --noise 0.02 --data uniform --data collision "
+    + 3 * "--data probe:conflict-colour-square "
+    + "--data probe:conflict-colour-ring"
+)
 TRAIN = (
     "video train --network micro --patch 4 1 1 --says video --gain 8 --videos 10000 --steps 8000 "
     "--batch 64 --rate 2e-3 --mean-decay 0.998 --keep 30000 --validate-every 2000 "
@@ -99,10 +105,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--threads", default="1")
     chosen = parser.parse_args(arguments)
     work, threads = chosen.work, ("--threads", chosen.threads)
-    codec = str(work / "codec/codec.safetensors")
+    first, codec = (str(work / name / "codec.safetensors") for name in ("codec", "codec-2"))
     try:
         if "codec" in chosen.only:
             run(CODEC, "--out", str(work / "codec"), *threads)
+            run(SHAPES, "--out", str(work / "codec-2"), "--start", first, *threads)
         if "train" in chosen.only:
             run(TRAIN, "--out", str(work / "train"), "--codec", codec, *threads)
         if "score" in chosen.only:

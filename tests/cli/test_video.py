@@ -95,6 +95,14 @@ def test_a_codec_of_moments_is_trained_and_a_model_in_it(tmp_path, capsys):
     path = tmp_path / "codec/codec.safetensors"
     codec = codecs.find_codec(path)[0]
     assert (codec.kind, codec.channels, codec.stride) == ("moments", 16, 32)
+    more = f"video codec --start {path} --out {tmp_path}/more --data uniform --size 32 --steps 2"
+    assert main([*more.split(), "--batch", "8"]) == 0
+    better = codecs.find_codec(tmp_path / "more/codec.safetensors")[0]
+    assert torch.equal(better.mean, codec.mean)
+    assert torch.equal(better.spread, codec.spread)
+    assert not torch.equal(better.tell.weight, codec.tell.weight)
+    assert main([*more.split(), "--kind", "frames"]) == 2
+    assert "is no codec of moments" in capsys.readouterr().err
     words = f"video train --data uniform --videos 4 --size 32 --codec {path} --network nano"
     pace = "--patch 4 1 1 --says video --steps 2 --batch 2 --sampling 2 --shown 1 --device cpu"
     assert main([*words.split(), *pace.split(), "--out", str(tmp_path / "run")]) == 0

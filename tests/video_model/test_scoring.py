@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from sightline.physics.render import render
+from sightline.video_model.autoencoder.pixels import PixelCodec
 from sightline.video_model.demo import generated_speeds
 from sightline.video_model.scoring import (
     MEAN_VELOCITY,
     Validator,
     mean_of,
     take_all,
+    take_coded,
     test_spec,
     values_of,
 )
@@ -49,6 +51,16 @@ def test_the_truth_has_no_error_but_the_parsers(word):
     if word.startswith("probe"):
         assert all(take.score.kept == {"colour": True, "velocity": True} for take in takes)
         assert {take.score.bucket for take in takes} == {"test"}
+
+
+def test_what_coding_costs_pixels_is_nothing():
+    spec = test_spec("probe:conflict-colour-velocity", 3, 64, 7)
+    model = Oracle(spec)
+    model.codec, model.device = PixelCodec(), "cpu"
+    takes = take_coded(model, spec, batch=2)
+    assert len(takes) == 3
+    assert all(np.array_equal(take.made, take.truth) for take in takes)
+    assert all(take.score.kept == {"colour": True, "velocity": True} for take in takes)
 
 
 def test_a_wrong_speed_is_measured_with_its_sign():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -82,6 +83,7 @@ def codec(
     out: Path,
     data: Data | None = None,
     kind: Literal["moments", "frames"] = "moments",
+    start: Path | None = None,
     size: int = 64,
     batch: int = 48,
     soft: Flag = True,
@@ -95,6 +97,8 @@ def codec(
         data: scenarios and probes; default: the three scenarios.
         out: folder of the run: checkpoint, log, and at the end codec.safetensors.
         kind: moments: a vector for each frame, places of bodies as numbers; frames: a map of latents.
+        start: a codec of moments to go on from: it learns to draw better, and its latents stay, so that
+            models that were trained in them stay right.
         size: width and height in pixels, a multiple of 8.
         batch: frames of a step.
         soft: decode to soft edges, which say where a ball is between the pixels.
@@ -106,6 +110,7 @@ def codec(
     from sightline.video_model.autoencoder.moments import MomentCodec
     from sightline.video_model.autoencoder.training import CODEC, train_new_codec
     from sightline.video_model.autoencoder.worlds import WorldFrames, world_specs
+    from sightline.video_model.codecs import find_codec
 
     scenarios = data or ["uniform", "collision", "parabola"]
     # Steps from frame to frame want some in a row.
@@ -118,8 +123,16 @@ def codec(
         soft=soft,
     )
     record = {"data": scenarios, "size": size, "batch": batch, "soft": soft}
+    known: MomentCodec | None = None
+    if start is not None:
+        found, record["start"] = find_codec(start)
+        if not isinstance(found, MomentCodec) or kind != MomentCodec.kind:
+            raise InputError("is no codec of moments", path=start, remedy="train a new one")
+        known, options = found, replace(options, measure=0)
 
     def make() -> MomentCodec | FrameCodec:
+        if known is not None:
+            return known
         return MomentCodec(size, moments) if kind == "moments" else FrameCodec(frames)
 
     train_new_codec(source, out, options, make, report=_tell, data=record)

@@ -14,9 +14,10 @@ from sightline.physics.data.spec import PROBE, DataSpec, draw
 from sightline.physics.probes import probe_of
 from sightline.physics.render import render
 from sightline.physics.score.sample import Case, SampleScore, score_video
-from sightline.physics.types import Doubles, Frames, Motion
+from sightline.physics.types import Doubles, Frames, Motion, Samples
 from sightline.physics.worlds.buckets import bucket
 from sightline.physics.worlds.ranges import SCENARIOS
+from sightline.video_model.autoencoder.floor import code_all
 from sightline.video_model.data import open_videos, padded
 from sightline.video_model.model import VideoDiffusion
 
@@ -68,14 +69,45 @@ def take_all(
         steps: of sampling.
         batch: videos that are made at a time.
     """
-    samples = draw(spec, 0, spec.count)
-    motions = [samples[number] for number in range(len(samples))]
-    truths = [render(motion, spec.size)[: model.frames] for motion in motions]
+    samples, truths = _truths(model, spec)
     columns = model.network.options.numbers
     described = padded(list(samples.init), columns) if columns else None
     made = model.continue_videos(
         truths, range(len(truths)), described=described, seed=spec.seed, steps=steps, batch=batch
     )
+    return _scored(model, spec, samples, truths, made)
+
+
+def take_coded(model: VideoDiffusion, spec: DataSpec, *, batch: int = 16) -> list[Take]:
+    """Let only the codec of a model work on all videos of a spec, and score them: what coding costs.
+
+    Args:
+        model: any.
+        spec: of the videos; its size is the model's.
+        batch: videos that are coded at a time.
+    """
+    samples, truths = _truths(model, spec)
+    made = [
+        video
+        for start in range(0, len(truths), batch)
+        for video in code_all(model.codec, truths[start : start + batch], model.device)
+    ]
+    return _scored(model, spec, samples, truths, made)
+
+
+def _truths(model: VideoDiffusion, spec: DataSpec) -> tuple[Samples, list[Frames]]:
+    samples = draw(spec, 0, spec.count)
+    motions = (samples[number] for number in range(len(samples)))
+    return samples, [render(motion, spec.size)[: model.frames] for motion in motions]
+
+
+def _scored(
+    model: VideoDiffusion,
+    spec: DataSpec,
+    samples: Samples,
+    truths: Sequence[Frames],
+    made: Sequence[Frames],
+) -> list[Take]:
     probe = probe_of(spec.scenario.removeprefix(PROBE)) if spec.scenario.startswith(PROBE) else None
     buckets = (
         bucket(samples.scenario, samples.init)
@@ -83,7 +115,8 @@ def take_all(
         else ["test"] * len(samples)
     )
     takes = []
-    for number, (motion, truth, video) in enumerate(zip(motions, truths, made, strict=True)):
+    for number, (truth, video) in enumerate(zip(truths, made, strict=True)):
+        motion = samples[number]
         case = Case(
             *(number, str(buckets[number]), tuple(float(v) for v in samples.init[number])),
             *(motion, samples.scenario, model.build.condition),

@@ -50,6 +50,7 @@ def made_up(study, budget, speeds=lambda v: v, error=lambda trial, words: 0.1):
                 "errors": [0.1] * 11 + [None],
                 "speeds": [*speeds(init[:11, 1]).tolist(), None],
                 "kept": [kept] * 12,
+                "coded": [dict.fromkeys(kept, True)] * 12,
             }
         films = {words: "<svg></svg>" for words, _ in trial.tests}
         scores[trial.name] = {
@@ -97,6 +98,7 @@ def test_who_wins_and_what_scale_brings():
     study = STUDIES["conflicts"]
     outcome = read_study(study, study.budgets["cpu"], made_up(study, "cpu"))
     assert any(line.startswith("conflict colour square: colour wins") for line in outcome.lines)
+    assert any(line.endswith("the codec alone keeps both in 12 of 12") for line in outcome.lines)
     study = STUDIES["scaling"]
     outcome = read_study(
         study,

@@ -65,7 +65,10 @@ def test_kept_as_json():
         ({"patch": (3, 2, 2)}, "frames 8 is not a multiple of the patch's 3"),
         ({"patch": (1, 3, 2)}, "height 16 is not a multiple of the patch's 3"),
         ({"patch": (1, 2, 5)}, "width 12 is not a multiple of the patch's 5"),
-        ({"size": "XXL"}, "no size is called 'XXL'; give one of micro, tiny, mini, S, B, L, XL"),
+        (
+            {"size": "XXL"},
+            "no size is called 'XXL'; give one of nano, micro, tiny, mini, S, B, L, XL",
+        ),
         ({"attention": "causal"}, "attention is full or factorised, got 'causal'"),
     ],
 )

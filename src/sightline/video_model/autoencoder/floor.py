@@ -6,7 +6,7 @@ decoded and scored like a model's, beside the true videos themselves, whose erro
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -94,7 +94,7 @@ def reconstruction_floor(
         motions = [_cut(some[number], count) for number in range(len(some))]
         truths = [render(motion, size) for motion in motions]
         for motion, init, truth, coded in zip(
-            motions, some.init, truths, _coded(codec, truths, device), strict=True
+            motions, some.init, truths, code_all(codec, truths, device), strict=True
         ):
             numbers = tuple(float(value) for value in init)
             case = Case(start, "in", numbers, motion, samples.scenario, condition)
@@ -113,8 +113,10 @@ def _cut(motion: Motion, count: int) -> Motion:
     return replace(motion, positions=motion.positions[:count], velocities=motion.velocities[:count])
 
 
-def _coded(codec: Codec, videos: list[Frames], device: torch.device | str) -> Iterator[Frames]:
-    """Code and decode (T, S, S, 3) videos."""
+def code_all(
+    codec: Codec, videos: Sequence[Frames], device: torch.device | str
+) -> Iterator[Frames]:
+    """Code and decode (T, S, S, 3) videos, all at a time."""
     planes = torch.from_numpy(np.stack([to_planes(video) for video in videos])).to(device)
     decoded = decode_bytes(codec, encode_bytes(codec, planes)).cpu().numpy()
     yield from np.ascontiguousarray(decoded.transpose(0, 2, 3, 4, 1))

@@ -85,7 +85,8 @@ class CodecTraining:
         ink: how much more a pixel of a saturated colour counts than one of the white background: with
             20, a ball of mean size and its rim weigh about as much as all the background.
         noise: on latents, in units of their spread, so that near latents decode to near pictures.
-        measure: batches from which mean and spread of the latents are taken in the end.
+        measure: batches from which mean and spread of the latents are taken in the end; 0: they stay as
+            they are.
         seed: of weights and noise; the source of frames has its own.
         save_every: steps between checkpoints.
         validate_every: steps between rows of the log.
@@ -106,7 +107,7 @@ class CodecTraining:
     threads: int | None = None
 
     def __post_init__(self) -> None:
-        at_least_one(self, "steps", "measure", "save_every", "validate_every")
-        not_negative(self, "rate", "warm_up", "decay", "largest", "ink", "noise", "seed")
+        at_least_one(self, "steps", "save_every", "validate_every")
+        not_negative(self, "rate", "warm_up", "decay", "largest", "ink", "noise", "measure", "seed")
         if self.largest == 0:
             raise InputError("largest must be above 0: gradients would be cut down to nothing")

@@ -77,7 +77,7 @@ def train_new_codec(
         source: of frames.
         out: folder of the run.
         options: of the training; its seed is that of the first weights, too.
-        make: makes the codec, untrained.
+        make: makes the codec.
         validate: figures to log while training.
         report: told in a line how it goes.
         data: where the frames came from, for the record.
@@ -149,8 +149,9 @@ def train_codec(
             if stop.asked and not last:
                 raise stopped(step, options.steps)
     codec.eval()
-    unseen = range(options.steps, options.steps + options.measure)
-    codec.measure(_batch(source, number, codec)[0] for number in unseen)
+    if options.measure:
+        unseen = range(options.steps, options.steps + options.measure)
+        codec.measure(_batch(source, number, codec)[0] for number in unseen)
     write_codec(codec, out / CODEC)
 
 

@@ -140,8 +140,9 @@ _STUDIES = (
         "scaling",
         _budgets(
             (
-                *_scaling(("uniform",), ("nano", "micro", "tiny"), (100, 1_000, 10_000)),
-                *_scaling(("collision", "parabola"), ("micro",), (100, 10_000)),
+                *_scaling(("uniform",), ("nano", "micro"), (100, 1_000, 10_000)),
+                *_scaling(("collision",), ("nano", "micro"), (100, 10_000)),
+                *_scaling(("parabola",), ("nano",), (100, 10_000)),
             ),
             _scaling(SCENARIOS, ("S", "B", "L"), (30_000, 300_000, 3_000_000)),
         ),

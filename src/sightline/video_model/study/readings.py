@@ -210,17 +210,24 @@ def _kept(cost: Budget, scores: dict[str, Scores]) -> Outcome:
     for trial in cost.trials:
         probe = probe_of(trial.name)
         assert probe.attributes is not None
-        counts = conflict_counts(scores[trial.name]["tests"]["not seen"]["kept"], probe.attributes)
+        found = scores[trial.name]["tests"]["not seen"]
+        counts = conflict_counts(found["kept"], probe.attributes)
+        coded = conflict_counts(found["coded"], probe.attributes)
         first, second = probe.attributes
         winner = (
             first if counts[0] > counts[1] else second if counts[1] > counts[0] else "undecided"
         )
         rows.append([f"{first} or {second} ({trial.words})", winner, *(str(c) for c in counts)])
+        rows.append(["… true videos, only coded and decoded", "", *(str(c) for c in coded)])
         outcome.lines.append(
             f"{trial.words}: {winner} wins: only {first} kept in {counts[0]}, only {second} in "
-            f"{counts[1]}, both in {counts[2]}, neither in {counts[3]}, not to be told in {counts[4]}"
+            f"{counts[1]}, both in {counts[2]}, neither in {counts[3]}, not to be told in {counts[4]}; "
+            f"the codec alone keeps both in {coded[2]} of {sum(coded)}"
         )
-    words = "At the end of a video each attribute is as the first frames showed it, or it is not."
+    words = (
+        "At the end of a video each attribute is as the first frames showed it, or it is not. What the "
+        "codec does not keep says nothing of the network."
+    )
     outcome.sections.append(Section("Which attribute is kept", [words], header, rows))
     return outcome
 

@@ -37,6 +37,7 @@ from sightline.video_model.scoring import (
     Take,
     mean_of,
     take_all,
+    take_coded,
     take_scenes,
     test_spec,
     values_of,
@@ -145,8 +146,11 @@ def _run_trial(
             found[words] = _pictures(pairs, model)
             films[words] = scene_strip(*pairs[0])
             continue
-        takes = take_all(model, test_spec(word, cost.count, cost.size, SEED))
+        spec = test_spec(word, cost.count, cost.size, SEED)
+        takes = take_all(model, spec)
         found[words] = _figures(takes, model)
+        if any(take.score.kept for take in takes):
+            found[words]["coded"] = [take.score.kept for take in take_coded(model, spec)]
         films[words] = _film(takes, model, f"{trial.name}{len(films)}", f"{trial.words}; {words}")
     loss = json.loads((out / "log.jsonl").read_text().splitlines()[-1])["loss"]
     record = {
