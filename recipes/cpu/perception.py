@@ -408,15 +408,14 @@ def chain(data: Path, work: Path) -> None:  # noqa: ARG001
 
 
 def direct(data: Path, work: Path) -> None:  # noqa: ARG001
-    """Teach answers alone, for as many samples: those of the chain and of its projector."""
+    """Teach answers alone, for as many steps; labels of perception, as the projector's, it has none."""
     found = _records(work)
     halves = [[r for r in found[name] if r.task == "direct"] for name in ("reasoning", "counting")]
     chosen = random.Random(3)
-    count = STEPS * BATCH + ALIGN_STEPS * ALIGN_BATCH
-    records = [chosen.choice(chosen.choice(halves)) for _ in range(count)]
+    records = [chosen.choice(chosen.choice(halves)) for _ in range(STEPS * BATCH)]
     speaker, seen = _taught(work)
     _calm(speaker, seen, halves[0] + halves[1])
-    _train(work, "direct", records, speaker, seen, steps=count // BATCH)
+    _train(work, "direct", records, speaker, seen, steps=STEPS)
 
 
 def _in_groups(records: list[Record], size: int) -> list[list[Record]]:

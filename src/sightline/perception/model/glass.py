@@ -119,7 +119,7 @@ def train_glass(
                 f"letters in the right cell {float(hits):.3f}, "
                 f"{float(off.detach()) * SIDE * _CELL / eye.side:.1f} px off"
             )
-    return glass.to(memory_format=torch.contiguous_format).eval().requires_grad_(False)  # type: ignore[call-overload,no-any-return]
+    return glass.to(memory_format=torch.contiguous_format).eval().requires_grad_(False)
 
 
 def marked_batch(

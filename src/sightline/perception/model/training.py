@@ -138,10 +138,7 @@ def train_speaker(
         team: of processes; this one alone if None.
     """
     team = team or Team()
-    if options.reconstruction > 0 and (codebook is None or not speaker.vocabulary.codes):
-        raise InputError("reconstruction needs depth tokens and their codebook")
-    if options.focus > 0 and not hasattr(speaker.model.config.vision_config, "kinds"):
-        raise InputError("only a compact speaker has tokens for points and things to focus on")
+    _check(speaker, options, codebook)
     if options.threads:
         torch.set_num_threads(options.threads)
     if team.leads:
@@ -192,6 +189,14 @@ def train_speaker(
                 raise stopped(step, steps)
     speaker.model.eval()
     team.wait()
+
+
+def _check(speaker: Speaker, options: SpeakerOptions, codebook: DepthCodebook | None) -> None:
+    """Refuse what this speaker cannot be taught."""
+    if options.reconstruction > 0 and (codebook is None or not speaker.vocabulary.codes):
+        raise InputError("reconstruction needs depth tokens and their codebook")
+    if options.focus > 0 and not hasattr(speaker.model.config.vision_config, "kinds"):
+        raise InputError("only a compact speaker has tokens for points and things to focus on")
 
 
 def _set_rate(optimiser: torch.optim.Optimizer, factor: float) -> None:
