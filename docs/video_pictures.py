@@ -66,7 +66,8 @@ def write_study(name: str, folder: Path) -> None:
         for _, drawing in section.plots:
             write_text(DOCS / f"pictures/video-{name}-{number}.svg", alone(str(drawing)))
             number += 1
-    lines += [f"* {line}" for line in outcome.lines]
+    if study.reading == "scaling":  # what the table does not say already
+        lines += [f"* {line}" for line in outcome.lines[len(cost.trials) :]]
     seconds = sum(score["seconds"] for score in scores.values())
     lines += ["", f"{cost.count} videos of each test; {seconds:,.0f} s of training in all."]
     write_text(DOCS / f"tables/video-{name}.md", "\n".join(lines) + "\n")

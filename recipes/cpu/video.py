@@ -64,9 +64,12 @@ def run(command: str, *more: str) -> None:
 
 
 def score(work: Path) -> list[str]:
-    """Return the errors of the trained model, a row of a table for each world."""
+    """Return the errors of the trained model as a table, a row for each world."""
     model = load(work / "train", "cpu")
-    rows = []
+    rows = [
+        "| | true videos | coded | in range | out of range | in range, mean | out of range, mean |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+    ]
     for world in WORLDS:
         floor = reconstruction_floor(model.codec, sample(world, COUNT, seed=SEED), model.size)
         inside, outside = (

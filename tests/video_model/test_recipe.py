@@ -38,7 +38,7 @@ def test_it_scores_what_was_trained(recipe, make, tmp_path, monkeypatch, capsys)
     write_model(make(), tmp_path / "train/model.safetensors")
     monkeypatch.setattr(recipe, "COUNT", 2)
     recipe.main(["--work", str(tmp_path), "--only", "score"])
-    rows = capsys.readouterr().out.splitlines()
+    rows = capsys.readouterr().out.splitlines()[2:]
     assert [row.split()[1] for row in rows] == list(recipe.WORLDS)
     assert all(row.count("|") == 8 for row in rows)
     (tmp_path / "train/model.safetensors").unlink()

@@ -15,6 +15,7 @@ from sightline.video_model.autoencoder.moments import (
     NUMBERS,
     MomentCodec,
     darkness,
+    from_body,
     hold,
     moments,
 )
@@ -69,6 +70,15 @@ def test_squares_bars_and_colours_are_told_apart():
     blue = numbers(frame(ball(20, 20, 8), blue=True))
     assert blue[RED] == [0.0] * NUMBERS
     assert blue[0][3] > 0.3
+
+
+def test_rims_of_balls_and_squares_lie_at_the_same_distance_in_spreads():
+    """Spreads of a disc of radius 1 and of a square of half side 1: 1 / √2 and √(2 / 3)."""
+    rim = torch.tensor([[1.0, 0.0], [0.0, -1.0], [0.6, 0.8]])
+    assert from_body(rim, torch.zeros(3)).tolist() == pytest.approx([1.0] * 3, abs=1e-3)
+    rim = torch.tensor([[1.0, 0.0], [-1.0, 0.7], [1.0, 1.0]])
+    wanted = 2**0.5 * (2 / 3) ** 0.5
+    assert from_body(rim, torch.full((3,), -0.6)).tolist() == pytest.approx([wanted] * 3, abs=1e-3)
 
 
 def test_less_than_half_a_pixel_is_nothing():

@@ -42,6 +42,8 @@ CELL = 2
 #: Networks learn first what is smooth: distances in these units let them draw an edge soon.
 SHARP = 8.0
 
+#: How square balls of few pixels may come out at most, and squares at least.
+_ROUND, _SQUARE = -0.15, -0.5
 #: Powers of x and y whose means are taken.
 _POWERS = [(a, b) for a in range(5) for b in range(5 - a)]
 #: Darkness, in cells, that is nothing: half a pixel. Rims of red bodies are not quite red.
@@ -109,11 +111,12 @@ class MomentCodec(NormalisedCodec):
         """(B, lights, 6) → (B, 3, S, S)."""
         cells = self.stride // CELL
         away = centres(cells, bodies)[:, None] - bodies[:, None, :, :2]
-        far = (away.square().sum(3) + _SMALL).sqrt()
-        # In spreads, too: the rim of a ball lies at √2 of them, whatever its size.
+        far = from_body(away, bodies[:, None, :, 5])
+        # In spreads, too: the rim of a body lies at √2 of them, whatever its size.
         ratio = (far / bodies[:, None, :, 2].clamp(min=_SMALL**0.5)).clamp(max=4.0)
         near = torch.cat([away.flatten(2) * SHARP, far * SHARP, ratio], dim=2)
-        painted = self.paint(self.place(near) + self.tell(bodies.flatten(1) * SHARP)[:, None])
+        placed = self.place(near)
+        painted = self.paint(placed + self.tell(bodies.flatten(1) * SHARP)[:, None])
         return F.pixel_shuffle(painted.transpose(1, 2).unflatten(2, (cells, cells)), CELL)
 
     def to_dict(self) -> dict[str, Any]:
@@ -125,6 +128,19 @@ class MomentCodec(NormalisedCodec):
         """Build an untrained codec from what `to_dict` gave."""
         build = dict(values)
         return cls(build.pop("side"), MomentOptions(**build))
+
+
+def from_body(away: Tensor, square: Tensor) -> Tensor:
+    """Return distances such that the rim of a ball, or of a square, lies at √2 of its spread.
+
+    Args:
+        away: (…, 2) from the middle of a body.
+        square: (…) how square it is, see `moments`.
+    """
+    ball = (away.square().sum(-1) + _SMALL).sqrt()
+    share = ((_ROUND - square) / (_ROUND - _SQUARE)).clamp(0, 1)
+    # Half the side of a square is √1.5 of its spread.
+    return ball + share * (away.abs().amax(-1) * (2 / 1.5**0.5 / 2**0.5) - ball)
 
 
 def hold(places: Tensor, there: Tensor) -> Tensor:
