@@ -196,7 +196,7 @@ def sample(
 
 
 @app.command
-def demo(*, out: Path = Path("video-demo"), model: str = "video", count: int = 4) -> int:
+def demo(*, out: Path = Path("video-demo"), model: str = "video", count: int = 12) -> int:
     """Let a model continue videos in range and out of it, beside the truth, with the law errors.
 
     Args:
