@@ -275,7 +275,6 @@ def speakers(options: argparse.Namespace) -> str:
     photos = list(held_out(options.data / "photos", estimator))
     real = list(measured(options.data / "rgbd"))
     scenes = list(rendered(options.scenes))
-    counted = list(collections(options.collections))
     tables = []
     for title, seen, seeds in (
         ("Photographs kept out of training", photos, (0, 1)),
@@ -285,7 +284,9 @@ def speakers(options: argparse.Namespace) -> str:
         clean = {one.name: one.pixels for one in seen}
         items = questions(seen, seeds)
         tables.append(depth_table(title, items, chain, plain, tokenizer, estimator, clean))
-    tables.append(count_table(count_questions(counted), chain, plain))
+    if chain.counts:
+        counted = list(collections(options.collections))
+        tables.append(count_table(count_questions(counted), chain, plain))
     return "\n\n".join(tables)
 
 

@@ -96,7 +96,10 @@ GLASS_STEPS, GLASS_PICTURES, FINDER_STEPS = 700, 3000, 1000
 ALIGN_STEPS, ALIGN_BATCH = 600, 48
 #: Steps of the chain, and samples of each; of these, how many begin with pointing and boxes alone.
 STEPS, BATCH, FOCUS_STEPS = 1800, 16, 200
-OPTIONS = CompactOptions()
+#: Whether the speakers learn to count. Boxes of a named kind were not learnt in 1,000 steps
+#: (docs/lab-log.md), and a speaker that miscounts had better not count.
+COUNTING = False
+OPTIONS = CompactOptions(counts=COUNTING)
 
 
 def codebook(data: Path, work: Path) -> None:
@@ -391,13 +394,16 @@ def _train(
 def chain(data: Path, work: Path) -> None:  # noqa: ARG001
     """Teach where to look, then perceiving, then more and more of reasoning, as the paper."""
     found = _records(work)
-    atomic = [found["generation"], found["pointing"], found["boxes"]]
-    reasoning = _in_groups(found["reasoning"], 3) + _in_groups(found["counting"], 2)
+    atomic = [found["generation"], found["pointing"]]
+    reasoning = _in_groups(found["reasoning"], 3)
+    if COUNTING:
+        atomic.append(found["boxes"])
+        reasoning += _in_groups(found["counting"], 2)
     chosen = random.Random(1)
     mixed = [chosen.choice(chosen.choice(atomic)) for _ in range(STEPS * BATCH)]
     random.Random(2).shuffle(reasoning)
     flat = [record for group in reasoning for record in group]
-    alone = (found["pointing"], found["pointing"], found["boxes"])
+    alone = atomic[1:]
     first = [chosen.choice(chosen.choice(alone)) for _ in range(FOCUS_STEPS * BATCH)]
     size = (STEPS - FOCUS_STEPS) * BATCH // 10
     speaker, seen = _taught(work)
@@ -410,11 +416,12 @@ def chain(data: Path, work: Path) -> None:  # noqa: ARG001
 def direct(data: Path, work: Path) -> None:  # noqa: ARG001
     """Teach answers alone, for as many steps; labels of perception, as the projector's, it has none."""
     found = _records(work)
-    halves = [[r for r in found[name] if r.task == "direct"] for name in ("reasoning", "counting")]
+    lists = ("reasoning", "counting") if COUNTING else ("reasoning",)
+    halves = [[r for r in found[name] if r.task == "direct"] for name in lists]
     chosen = random.Random(3)
     records = [chosen.choice(chosen.choice(halves)) for _ in range(STEPS * BATCH)]
     speaker, seen = _taught(work)
-    _calm(speaker, seen, halves[0] + halves[1])
+    _calm(speaker, seen, [record for half in halves for record in half])
     _train(work, "direct", records, speaker, seen, steps=STEPS)
 
 

@@ -19,7 +19,7 @@ def ask(
     question: Annotated[str, Parameter(name="QUESTION")],
     /,
     *,
-    model: str,
+    model: str = "speaker",
     points: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
     codebook: str = "codebook",
     verify: Annotated[bool, Parameter(negative="--no-verify")] = True,

@@ -8,14 +8,19 @@ from pathlib import Path
 from sightline.batch.options import Flag
 
 
-def demo(*, out: Path = Path("demo"), model: str = "default", people: Flag = False) -> int:
+def demo(
+    *, out: Path = Path("demo"), model: str = "default", people: Flag = False, ask: Flag = False
+) -> int:
     """Estimate the depth of a photograph and write everything that can be looked at.
 
     Args:
         out: folder for the results.
         model: name of a model or a weight file.
         people: metres, by the person in another photograph (fetches the networks that find people).
+        ask: ask the embedded speaker which of two points is nearest, and see how it gets there.
     """
+    if ask:
+        return _ask(out)
     if people:
         from sightline.cli.metric import metric
         from sightline.examples import example_person
@@ -49,4 +54,22 @@ def demo(*, out: Path = Path("demo"), model: str = "default", people: Flag = Fal
     width = max(len(label) for label, _ in rows)
     for label, path in rows:
         print(f"{label:<{width}}  {path}")
+    return 0
+
+
+def _ask(out: Path) -> int:
+    """Ask about the cup and the table behind it."""
+    from sightline.cli.ask import ask
+    from sightline.examples import example_photograph
+
+    path = out / "ask.png"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    ask(
+        example_photograph(),
+        "which is nearest?",
+        points=["A=60,40", "B=330,330"],
+        picture=path,
+        force=True,
+    )
+    print(path)
     return 0

@@ -260,7 +260,7 @@ def reply_to(
     seen = squash(picture.pixels)
     if question.asked == "count":
         _need(speaker.vocabulary.pixels, "pixel")
-        _need_kind(speaker, question.kind)
+        _need_counting(speaker, question.kind)
         asked = counting.ASK_COUNT.format(question.kind) + counting.ASK_STEPS
         counted = read_count_answer(speak(speaker, seen, asked, maps=0, sides=BOX))
         return Reply(question, counted, seen, picture.width, picture.height, verify)
@@ -276,8 +276,13 @@ def reply_to(
     return Reply(question, answer, shown, picture.width, picture.height, verify)
 
 
-def _need_kind(speaker: Speaker, kind: str) -> None:
-    """Refuse to count what a compact speaker was never shown: it would make something up."""
+def _need_counting(speaker: Speaker, kind: str) -> None:
+    """Refuse to count what a speaker was never taught: it would make something up."""
+    if not speaker.counts:
+        raise InputError(
+            "this model was not taught to count",
+            remedy="ask about points or the depth map, or give one that counts by --model",
+        )
     known = getattr(speaker.model.config.vision_config, "kinds", None)
     if known is None or any(kind in (one, plural(one)) for one in known):
         return

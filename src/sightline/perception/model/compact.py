@@ -55,6 +55,7 @@ class CompactOptions:
         side: of the square picture that it sees, [px]; at 280 a cell of it is a code of the map.
         taps: blocks of the encoder that its finder of things sees.
         kinds: of things that it finds.
+        counts: whether it was taught to count them.
     """
 
     width: int = 256
@@ -63,6 +64,7 @@ class CompactOptions:
     side: int = 280
     taps: tuple[int, ...] = (5, 11)
     kinds: tuple[str, ...] = ()
+    counts: bool = True
 
     def __post_init__(self) -> None:
         if self.width % (2 * self.heads):
@@ -176,7 +178,7 @@ def build_compact(
     speech = Speech(human="", model="\n", picture="", question_first=True, places=places)
     writing = Writing(tokenizer, config.image_token_id, tokens_of(options.side), speech)
     eye = eye_of(shown, options.side)
-    return Speaker(model.eval(), writing, eye, vocabulary, codes.sha256)
+    return Speaker(model.eval(), writing, eye, vocabulary, codes.sha256, options.counts)
 
 
 def eye_of(shown: ModelSpec, side: int) -> Eye:

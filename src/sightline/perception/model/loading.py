@@ -46,6 +46,7 @@ class Speaker:
         eye: turns pictures into its input.
         vocabulary: its perception tokens; empty without any.
         codebook: checksum of the codebook that its depth tokens are of; None where nobody knows.
+        counts: whether it was taught to count; what nobody knows is taken for granted.
     """
 
     model: Any
@@ -53,6 +54,7 @@ class Speaker:
     eye: Eye
     vocabulary: Vocabulary
     codebook: str | None = None
+    counts: bool = True
 
     def show(self, pictures: Sequence[Picture]) -> Tensor:
         """Turn pictures into the input of its tower; what that gave for them before stays as it is."""

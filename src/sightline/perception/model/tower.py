@@ -6,12 +6,12 @@ codebook, both whole and frozen, so that a model that uses it need not store the
 finders of its own: one for marked points, one for things. A picture becomes
 
     cells     100, of 28 × 28 px: the codebook's vector, disparity of 4 × 4 places, row and column
-    points    5, one for each letter: the letter, where it is, its row and column
+    points    5, one for each letter: the letter, where it is, and once more the cell that it lies in
     things    24, from left to right: how likely each is of each kind, and its box
 
 with zeros for points and things that are not there. A language model of so few weights does not learn
 by itself to find one lettered cell among a hundred, so points and things have tokens of their own
-(docs/lab-log.md). How near a point is they do not say: that is for the language model to find out.
+(docs/lab-log.md).
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class DepthTower(PreTrainedModel):  # type: ignore[misc]
     """(N, 3, S, S) → one hidden state of (N, (S/28)² + 5 + 24, D).
 
     Channels are those of cells, of points and of things one after another; a token has zeros in those
-    that are not its own, but for row and column, which cells and points share.
+    that are not its own, but points have those of the cell that they lie in.
     """
 
     config_class = TowerConfig
@@ -175,21 +175,15 @@ class DepthTower(PreTrainedModel):  # type: ignore[misc]
         grid = _rows_and_columns(self.across).to(seen)
         column, row = (where * self.across).long().clamp(0, self.across - 1).unbind(-1)
         alphabet = torch.eye(letters).to(seen).expand(len(seen), -1, -1)
+        cells = torch.cat([cells, grid.expand(len(seen), -1, -1)], dim=-1)
+        inside = (row * self.across + column)[..., None].expand(-1, -1, cells.shape[-1])
         tokens = _side_by_side(
             cells,
             there * torch.cat([alphabet, number_code(where).flatten(2)], dim=-1),
             torch.cat([things[..., :kinds], filled * number_code(sides).flatten(2)], dim=-1),
         )
-        # Cells and points share row and column, so that one can find the other.
-        shared = torch.cat(
-            [
-                grid.expand(len(seen), -1, -1),
-                there * grid[row * self.across + column],
-                grid.new_zeros(len(seen), SLOTS, grid.shape[1]),
-            ],
-            dim=1,
-        )
-        return torch.cat([tokens[..., : widths[0]], shared, tokens[..., widths[0] :]], dim=-1)
+        again = F.pad(there * cells.gather(1, inside), (0, tokens.shape[-1] - cells.shape[-1]))
+        return tokens + F.pad(again, (0, 0, count, SLOTS))
 
     def _nearness(self, disparity: Tensor) -> Tensor:
         """(N, H, W) → straightened, from the farthest (0) to the nearest (1) of each picture."""

@@ -1,0 +1,82 @@
+"""The speaker that comes with the package, asked about a photograph that comes with it."""
+
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import sightline
+from sightline.cli import main
+from sightline.errors import InputError
+from sightline.examples import example_photograph
+from sightline.files.pictures import read_picture
+from sightline.perception.codebook.tokenizer import DepthTokenizer
+from sightline.perception.model.loading import load_speaker
+
+#: The table behind the cup, and the saucer in front of it.
+POINTS = {"A": (60, 40), "B": (330, 330)}
+WORDS = ["--points", *(f"{letter}={x},{y}" for letter, (x, y) in POINTS.items())]
+
+
+@pytest.fixture(scope="module")
+def loaded():
+    return load_speaker("speaker"), DepthTokenizer()
+
+
+def ask(loaded, question, points=None, **settings):
+    speaker, tokenizer = loaded
+    return sightline.ask(
+        example_photograph(), question, points, model=speaker, codebook=tokenizer, **settings
+    )
+
+
+def test_the_saucer_is_nearer_than_the_table_behind_it(loaded):
+    reply = ask(loaded, "which is nearest?", POINTS)
+    assert reply.final == "B"
+    assert reply.answer.perceived == "B"
+    assert set(reply.answer.own_places) == {"A", "B"}
+    seen = np.array([reply.answer.own_places[letter] for letter in "AB"])
+    placed = np.array([reply.answer.places[letter] for letter in "AB"])
+    assert np.abs(seen - placed).max() < 336 / 10
+    assert set(reply.answer.own_values) == {"A", "B"}
+
+
+def test_letters_do_not_decide(loaded):
+    swapped = {"A": POINTS["B"], "B": POINTS["A"]}
+    assert ask(loaded, "which is nearest?", swapped).final == "A"
+
+
+def test_its_map_is_of_the_picture(loaded):
+    drawn = ask(loaded, "depth map").answer.decoded
+    found = sightline.load("small").infer(example_photograph())
+    small = Image.fromarray(found.values).resize((10, 10), Image.Resampling.BOX)
+    cells = drawn.reshape(10, 32, 10, 32).mean((1, 3))
+    assert np.corrcoef(cells.ravel(), np.asarray(small).ravel())[0, 1] > 0.8
+
+
+def test_it_does_not_pretend_to_count(loaded):
+    with pytest.raises(InputError, match="not taught to count"):
+        ask(loaded, "how many cups are there?")
+
+
+def test_the_command_line_needs_no_model(tmp_path, capsys):
+    picture = tmp_path / "answer.png"
+    words = ["ask", str(example_photograph()), "which is nearest?", *WORDS]
+    assert main([*words, "--picture", str(picture), "--json"]) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["answer"] == "B"
+    assert not captured.err
+    assert read_picture(picture).pixels.std() > 10
+
+
+def test_a_model_of_another_trade():
+    with pytest.raises(InputError, match="small is a model for depth, not for language"):
+        load_speaker("small")
+
+
+def test_the_demo_asks(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["demo", "--ask"]) == 0
+    assert "Answer: B" in capsys.readouterr().out
+    assert (tmp_path / "demo" / "ask.png").is_file()
