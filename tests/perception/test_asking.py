@@ -1,10 +1,20 @@
 """Questions in the user's words, points in the user's pixels, answers that are checked."""
 
+import re
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from sightline.errors import InputError
-from sightline.perception.asking import Question, Reply, parse_points, place, understand
+from sightline.perception.asking import (
+    Question,
+    Reply,
+    parse_points,
+    place,
+    reply_to,
+    understand,
+)
 from sightline.perception.codebook.words import to_text
 from sightline.perception.model.answering import read_count_answer, read_depth_answer
 from sightline.perception.showing import lines_of, picture_of, text_block
@@ -41,6 +51,33 @@ def chain(letter, places="A=20,50\nB=300,60"):
 )
 def test_how_many(text, kind):
     assert understand(text, 0) == Question("count", kind)
+
+
+@pytest.mark.parametrize(
+    ("counts", "kinds", "asked", "message"),
+    [
+        (False, ["chair"], "chairs", "not taught to count$"),
+        (True, ["chair", "box"], "giraffes", "not taught to count giraffes"),
+        (True, [], "chairs", "not taught to count chairs"),
+        (True, ["chair", "box"], "boxes", None),
+        (True, None, "giraffes", None),
+    ],
+)
+def test_what_was_not_taught_is_not_counted(counts, kinds, asked, message):
+    eyes = SimpleNamespace() if kinds is None else SimpleNamespace(kinds=kinds)
+    config = SimpleNamespace(vision_config=eyes)
+    vocabulary = SimpleNamespace(pixels=(1,))
+    speaker = SimpleNamespace(
+        counts=counts, model=SimpleNamespace(config=config), vocabulary=vocabulary
+    )
+    if message is None:
+        # It is allowed, and goes on to speak, which this one cannot.
+        with pytest.raises(AttributeError):
+            reply_to(np.zeros((9, 9, 3), np.uint8), f"how many {asked}?", speaker, None)
+        return
+    with pytest.raises(InputError) as caught:
+        reply_to(np.zeros((9, 9, 3), np.uint8), f"how many {asked}?", speaker, None)
+    assert re.search(message, str(caught.value).split(";")[0])
 
 
 @pytest.mark.parametrize("text", ["which is closer?", "Which point is nearest", "A or B?"])
