@@ -226,14 +226,19 @@ def test_metres_by_a_person(page, client):
     expect(page.locator("#panel-metres .distances b")).to_contain_text("±")
 
 
-def test_asking_needs_a_model_and_says_so(page):
+def test_asking_the_embedded_speaker(page):
     page.click("#tab-ask")
-    expect(page.locator("#panel-ask .missing")).to_contain_text("--ask-model")
+    expect(page.locator("#panel-ask .missing")).to_be_hidden()
     choose(page, example_photograph())
-    click_at(page, "ask", 0.3, 0.3)
-    click_at(page, "ask", 0.7, 0.7)
+    click_at(page, "ask", 0.1, 0.1)  # the table behind the cup
+    click_at(page, "ask", 0.55, 0.82)  # the saucer before it
     expect(page.locator("#panel-ask .letter")).to_have_count(2)
-    expect(page.locator("#panel-ask form .primary")).to_be_disabled()
+    page.click("#panel-ask form .primary")
+    page.wait_for_selector("#panel-ask .answer:not([hidden])")
+    expect(page.locator("#panel-ask .answer .big")).to_have_text("B")
+    assert page.locator("#panel-ask .verdict").inner_text()
+    decoded = page.locator("#panel-ask .decoded img")
+    assert decoded.evaluate("image => image.decode().then(() => image.naturalWidth)") == 600
 
 
 def test_asking(browser, hub_folder, random_codebook, tmp_path):
