@@ -95,7 +95,7 @@ def embed(work: Path) -> None:
         None,
         purpose="video",
         summary=f"our video model, {model.parameters / 1e6:.1f} M weights: goes on with three worlds",
-        trained_on="our worlds of uniform motion, collision and parabola, in range",
+        trained_on="our uniform, collision and parabola worlds, in range",
         note=f"{model.notes.get('steps')} steps of {model.notes.get('batch')} videos",
     )
 

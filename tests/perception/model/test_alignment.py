@@ -8,9 +8,7 @@ from sightline.errors import InputError
 from sightline.perception.codebook.words import to_text
 from sightline.perception.model.alignment import (
     UNKNOWN,
-    TokenHeads,
     align_projector,
-    judge_tokens,
     labels_of,
 )
 from sightline.perception.model.compact import CompactOptions, build_compact, train_tokenizer
@@ -101,7 +99,3 @@ def test_what_cannot_be_aligned(speaker):
     small = build_compact(train_tokenizer(["a b"]), CompactOptions(32, 1, 2, side=56))
     with pytest.raises(InputError, match="33 tokens a picture are not 100 cells"):
         align_projector(small, Cells(200), steps=1)
-    scores = TokenHeads(8, 2)(torch.zeros(1, 129, 8))
-    nothing = labels_of(depth.direct("a.jpg", POINTS), look(), 2)
-    with pytest.raises(InputError, match="neither maps nor points nor things"):
-        judge_tokens(scores, [nothing])

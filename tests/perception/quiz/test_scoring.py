@@ -1,10 +1,13 @@
 """Scores of words, of maps and of depth models."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from sightline.errors import InputError
 from sightline.perception.codebook.words import to_text
+from sightline.perception.model.speech import Speech
 from sightline.perception.quiz import scoring
 from sightline.perception.quiz.items import QuizItem
 from sightline.perception.quiz.scoring import (
@@ -16,6 +19,8 @@ from sightline.perception.quiz.scoring import (
 from sightline.types import DepthMap, Kind
 
 MAP = to_text(np.zeros((10, 10), np.int64))
+#: All that is asked of one that does not speak.
+SPEAKER = SimpleNamespace(writing=SimpleNamespace(speech=Speech()))
 
 
 def picture():
@@ -34,9 +39,9 @@ class LeftIsNear:
 
 def test_words_and_maps_are_judged_apart(monkeypatch):
     said = iter([f"{MAP} (A)", f"{MAP} (B)", f"{MAP} hm", "(A)"])
-    monkeypatch.setattr(scoring, "speak_all", lambda _, p, __: [next(said) for _ in p])
+    monkeypatch.setattr(scoring, "speak_all", lambda _, p, __, **___: [next(said) for _ in p])
     items = [near(0), near(0), near(0), near(0)]
-    found = judge_speaker(items, None, LeftIsNear())
+    found = judge_speaker(items, SPEAKER, LeftIsNear())
     assert [one.right for one in found.judged] == [True, False, False, True]
     assert [one.perceived for one in found.judged] == [True, True, True, None]
     assert [one.verified for one in found.judged] == [True, True, True, True]
@@ -49,16 +54,16 @@ def test_words_and_maps_are_judged_apart(monkeypatch):
 def test_answers_alone(monkeypatch):
     asked = []
 
-    def speak_all(_speaker, _pictures, questions):
+    def speak_all(_speaker, _pictures, questions, **_):
         asked.extend(questions)
         return ["(B)"] * len(questions)
 
     monkeypatch.setattr(scoring, "speak_all", speak_all)
-    found = judge_speaker([near(1)], None, None, steps=False)
+    found = judge_speaker([near(1)], SPEAKER, None, steps=False)
     assert found.judged[0].right
     assert found.share("perceived") is None
     assert "coordinates" not in asked[0]
-    judge_speaker([near(1)] * 20, None, None, steps=" Hm.", batch=3)
+    judge_speaker([near(1)] * 20, SPEAKER, None, steps=" Hm.", batch=3)
     assert asked[-1].endswith("camera? Hm.")
     assert len(asked) == 21
 
@@ -66,9 +71,9 @@ def test_answers_alone(monkeypatch):
 def test_counting(monkeypatch):
     box = "<PIXEL_1><PIXEL_2><PIXEL_30><PIXEL_40>"
     said = iter([f"{box}\n{box}\nSo the number of cups is 3", "2", "none at all"])
-    monkeypatch.setattr(scoring, "speak_all", lambda _, p, __: [next(said) for _ in p])
+    monkeypatch.setattr(scoring, "speak_all", lambda _, p, __, **___: [next(said) for _ in p])
     item = QuizItem("c", "count", "How many cups?", ("0", "2", "3"), 1, picture)
-    found = judge_speaker([item] * 3, None, None)
+    found = judge_speaker([item] * 3, SPEAKER, None)
     assert [one.right for one in found.judged] == [False, True, False]
     assert [one.verified for one in found.judged] == [True, True, False]
     assert [one.perceived for one in found.judged] == [True, None, False]

@@ -212,6 +212,4 @@ def judge_tokens(
             continue
         losses.append(F.cross_entropy(said.float()[known], wanted[known]))
         right[name] = float((said.argmax(-1) == wanted)[known].float().mean())
-    if not losses:
-        raise InputError("the samples have neither maps nor points nor things to align by")
     return torch.stack(losses).sum(), right
