@@ -9,6 +9,7 @@ on. Stages:
     codebook     the depth codebook, from labels of photographs and from scenes
     collections  rendered scenes with things to count
     pictures     everything that is asked about, 336 × 336 px
+    network      what the depth network sees in them
     glass        small convolutions that find marked points
     finder       small convolutions that find things, by what the depth network sees
     looks        what the eyes give for every picture: depth network, codebook, both finders, all frozen
@@ -27,6 +28,7 @@ import argparse
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -74,6 +76,7 @@ from sightline.perception.questions import depth
 from sightline.perception.questions.count_sets import (
     Counted,
     counted_scenes,
+    shares_of,
     things_of_scene,
     write_count_sets,
 )
@@ -85,21 +88,26 @@ from sightline.weights.index import embedded_folder, record
 
 #: Photographs and scenes that are asked about points; collections and indoor scenes that are asked
 #: how many.
-PHOTOS, DEPTH_SCENES, COLLECTIONS, INDOOR = 1300, 500, 1500, 300
+PHOTOS, DEPTH_SCENES, COLLECTIONS, INDOOR = 1300, 500, 3500, 300
 #: How often a picture is asked about points, with others each time; and about things.
 ROUNDS, COUNT_ROUNDS = 6, 4
 #: A kind of thing is learnt if there are so many of it.
 LEAST_OF_A_KIND = 100
 #: Steps of the small finders, and pictures that the glass is taught on.
-GLASS_STEPS, GLASS_PICTURES, FINDER_STEPS = 700, 3000, 1000
+GLASS_STEPS, GLASS_PICTURES, FINDER_STEPS = 1000, 3000, 2500
 #: Steps of the projector, and pictures of each.
 ALIGN_STEPS, ALIGN_BATCH = 600, 48
-#: Steps of the chain, and samples of each; of these, how many begin with pointing and boxes alone.
-STEPS, BATCH, FOCUS_STEPS = 1800, 16, 200
-#: Whether the speakers learn to count. Boxes of a named kind were not learnt in 1,000 steps
-#: (docs/lab-log.md), and a speaker that miscounts had better not count.
-COUNTING = False
-OPTIONS = CompactOptions(counts=COUNTING)
+#: Steps of a speaker, and samples of each. A chain begins with pointing and lists of things alone, goes
+#: on with the paper's curriculum, and ends with questions alone.
+STEPS, BATCH, FOCUS_STEPS, CURRICULUM_STEPS = 2400, 16, 200, 1000
+#: Of five samples of a chain, how many are about depth; the others are about how many.
+ABOUT_DEPTH = 3
+#: Every so many questions are asked directly as well, and by way of the map alone.
+OTHERWISE = 4
+#: Points of questions; five twice, or a model hardly ever sees the last letter.
+POINT_COUNTS = (2, 3, 4, 5, 5)
+OPTIONS = CompactOptions()
+_TOKENS = re.compile(r"<DEPTH_START>.*?<DEPTH_END>|<PIXEL_\d+>")
 
 
 def codebook(data: Path, work: Path) -> None:
@@ -176,21 +184,10 @@ def _counted_boxes(work: Path) -> tuple[list[str], list[Boxes], list[str]]:
     for group, folder in (("c", "collections"), ("i", "indoor")):
         for name in names[group]:
             things = things_of_scene(work / folder / f"{int(Path(name).stem[1:]):06d}.json")
-            size = (things.width, things.height, things.width, things.height)
-            boxes = {
-                kind: [_shares(box, size) for box in some] for kind, some in things.boxes.items()
-            }
-            rows.append((name, boxes))
+            rows.append((name, {kind: shares_of(things, kind) for kind in things.boxes}))
     counts = Counter(kind for _, boxes in rows for kind, some in boxes.items() for _ in some)
     kinds = sorted(kind for kind, count in counts.items() if count >= LEAST_OF_A_KIND)
     return [name for name, _ in rows], [boxes for _, boxes in rows], kinds
-
-
-def _shares(
-    box: tuple[float, float, float, float], size: tuple[int, int, int, int]
-) -> tuple[float, float, float, float]:
-    left, top, right, bottom = (side / whole for side, whole in zip(box, size, strict=True))
-    return left, top, right, bottom
 
 
 def finder(data: Path, work: Path) -> None:  # noqa: ARG001
@@ -205,18 +202,28 @@ def finder(data: Path, work: Path) -> None:  # noqa: ARG001
         folder = work / "questions"
         return speaker.eye.look([read_picture(folder / names[k]).pixels for k in numbers])
 
-    features, _ = _network_saw(work, speaker, names)
+    features, _ = _network_saw(work, "things", names)
     taught = train_finder(features, shown, boxes, kinds, steps=FINDER_STEPS, bfloat16=_bfloat16())
     save_file(taught.state_dict(), path, {"kinds": json.dumps(kinds)})
 
 
-def _network_saw(
-    work: Path, speaker: Speaker, names: Sequence[str]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the depth network's features and nearness of pictures with things, kept in two files."""
-    paths = work / "features.npy", work / "near.npy"
+def network(data: Path, work: Path) -> None:  # noqa: ARG001
+    """Let the depth network see every picture, which takes longest."""
+    for part, names in _parts(work).items():
+        _network_saw(work, part, names)
+
+
+def _parts(work: Path) -> dict[str, list[str]]:
+    names = _names(work)
+    return {"depth": names["p"] + names["s"], "things": names["c"] + names["i"]}
+
+
+def _network_saw(work: Path, part: str, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the depth network's features and nearness of some pictures, kept in two files."""
+    paths = work / f"features-{part}.npy", work / f"near-{part}.npy"
     if paths[1].is_file():
         return np.load(paths[0], mmap_mode="r"), np.load(paths[1])
+    speaker = _blind()
     near = []
     tower = speaker.model.model.vision_tower
     for first in range(0, len(names), 16):
@@ -262,16 +269,21 @@ def _speaker(work: Path, texts: Sequence[str] = ("?",)) -> Speaker:
 
 def looks(data: Path, work: Path) -> None:  # noqa: ARG001
     """Look at every picture once."""
-    names, speaker = [name for some in _names(work).values() for name in some], _speaker(work)
-    counted, _, _ = _counted_boxes(work)
-    saw = _network_saw(work, speaker, counted)
-    rows = {name: row for row, name in enumerate(counted)}
+    saw = {}
+    for part, names in _parts(work).items():
+        features, near = _network_saw(work, part, names)
+        saw |= {name: (features, near, row) for row, name in enumerate(names)}
+
+    def before(name: str) -> tuple[np.ndarray, np.ndarray]:
+        features, near, row = saw[name]
+        return features[row], near[row]
+
     look_ahead(
-        speaker,
-        names,
+        _speaker(work),
+        list(saw),
         work / "questions",
         work / "looks",
-        before=lambda name: (saw[0][rows[name]], saw[1][rows[name]]) if name in rows else None,
+        before=before,
         bfloat16=_bfloat16(),
     )
 
@@ -313,6 +325,7 @@ def questions(data: Path, work: Path) -> None:  # noqa: ARG001
         out,
         tokenizer.to_text,
         asked_share=1.0,
+        counts=POINT_COUNTS,
         map_first=True,
         rounds=ROUNDS,
         spelling="pixels",
@@ -320,7 +333,15 @@ def questions(data: Path, work: Path) -> None:  # noqa: ARG001
     marked = [one.image for one in written.pointing]
     mark_ahead(_speaker(work), marked, out, work / "looks")
     kinds, counted = _counted(work)
-    write_count_sets(counted, kinds, out, asked_share=1.0, any_kind=True, rounds=COUNT_ROUNDS)
+    write_count_sets(
+        counted,
+        kinds,
+        out,
+        asked_share=1.0,
+        any_kind=True,
+        rounds=COUNT_ROUNDS,
+        seen=Looks(work / "looks").boxes,
+    )
 
 
 def _records(work: Path) -> dict[str, list[Record]]:
@@ -330,10 +351,9 @@ def _records(work: Path) -> dict[str, list[Record]]:
 
 def _taught(work: Path) -> tuple[Speaker, Looks]:
     """Return a speaker with the words of all questions, and the looks it learns from."""
-    texts = (f"{r.question} {r.answer}" for some in _records(work).values() for r in some)
-    plain = (text.split("<DEPTH_START>")[0].replace("<PIXEL_", "\n<PIXEL_") for text in texts)
-    words = sorted({line for text in plain for line in text.splitlines() if "PIXEL" not in line})
-    return _speaker(work, words), Looks(work / "looks")
+    texts = (f"{r.question}\n{r.answer}" for some in _records(work).values() for r in some)
+    lines = {line for text in texts for line in _TOKENS.sub("\n", text).splitlines()}
+    return _speaker(work, sorted(lines)), Looks(work / "looks")
 
 
 def align(data: Path, work: Path) -> None:  # noqa: ARG001
@@ -393,40 +413,47 @@ def _train(
 
 def chain(data: Path, work: Path) -> None:  # noqa: ARG001
     """Teach where to look, then perceiving, then more and more of reasoning, as the paper."""
-    found = _records(work)
-    atomic = [found["generation"], found["pointing"]]
-    reasoning = _in_groups(found["reasoning"], 3)
-    if COUNTING:
-        atomic.append(found["boxes"])
-        reasoning += _in_groups(found["counting"], 2)
-    chosen = random.Random(1)
-    mixed = [chosen.choice(chosen.choice(atomic)) for _ in range(STEPS * BATCH)]
-    random.Random(2).shuffle(reasoning)
-    flat = [record for group in reasoning for record in group]
-    alone = atomic[1:]
+    found, chosen = _records(work), random.Random(1)
+    alone = [found["pointing"], found["boxes"]]
     first = [chosen.choice(chosen.choice(alone)) for _ in range(FOCUS_STEPS * BATCH)]
-    size = (STEPS - FOCUS_STEPS) * BATCH // 10
+    atomic = _mixed([found["generation"] + found["pointing"], found["boxes"]], chosen)
+    reasoning = _mixed(
+        [_asked_in_steps(found["reasoning"], 3), _asked_in_steps(found["counting"], 2)], chosen
+    )
+    size = CURRICULUM_STEPS * BATCH // 10
+    learnt = by_curriculum(atomic, reasoning, size)
+    rest = STEPS * BATCH - len(first) - len(learnt)
     speaker, seen = _taught(work)
     projector = load_file(work / "projector.safetensors")
     speaker.model.model.multi_modal_projector.load_state_dict(projector)
-    records = first + by_curriculum(mixed, flat, size)
+    records = first + learnt + reasoning[-rest:]
     _train(work, "chain", records, speaker, seen, steps=STEPS, focus=FOCUS_STEPS)
+
+
+def _asked_in_steps(records: list[Record], ways: int) -> list[Record]:
+    """Keep the chain of every question, and some of its other ways: direct, by the map alone."""
+    kept = []
+    for number, first in enumerate(range(0, len(records), ways)):
+        kept.append(records[first + 1])
+        others = (records[first], *records[first + 2 : first + ways])
+        kept += [one for k, one in enumerate(others) if number % OTHERWISE == 2 * k]
+    return kept
+
+
+def _mixed(parts: Sequence[list[Record]], chosen: random.Random) -> list[Record]:
+    """Draw as many samples as a run has, about depth and about how many."""
+    return [
+        chosen.choice(parts[0] if k % 5 < ABOUT_DEPTH else parts[1]) for k in range(STEPS * BATCH)
+    ]
 
 
 def direct(data: Path, work: Path) -> None:  # noqa: ARG001
     """Teach answers alone, for as many steps; labels of perception, as the projector's, it has none."""
     found = _records(work)
-    lists = ("reasoning", "counting") if COUNTING else ("reasoning",)
-    halves = [[r for r in found[name] if r.task == "direct"] for name in lists]
-    chosen = random.Random(3)
-    records = [chosen.choice(chosen.choice(halves)) for _ in range(STEPS * BATCH)]
+    parts = [[r for r in found[n] if r.task == "direct"] for n in ("reasoning", "counting")]
     speaker, seen = _taught(work)
-    _calm(speaker, seen, [record for half in halves for record in half])
-    _train(work, "direct", records, speaker, seen, steps=STEPS)
-
-
-def _in_groups(records: list[Record], size: int) -> list[list[Record]]:
-    return [records[k : k + size] for k in range(0, len(records), size)]
+    _calm(speaker, seen, [record for part in parts for record in part])
+    _train(work, "direct", _mixed(parts, random.Random(3)), speaker, seen, steps=STEPS)
 
 
 def _bfloat16() -> bool:
@@ -476,7 +503,7 @@ PUBLISHERS = {"codebook": publish_codebook, "speaker": publish_speaker}
 STAGES = {
     f.__name__: f
     for f in (
-        *(codebook, collections, pictures, glass, finder, looks),
+        *(codebook, collections, pictures, network, glass, finder, looks),
         *(questions, align, chain, direct),
     )
 }

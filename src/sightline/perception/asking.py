@@ -261,7 +261,8 @@ def reply_to(
     if question.asked == "count":
         _need(speaker.vocabulary.pixels, "pixel")
         _need_counting(speaker, question.kind)
-        asked = counting.ASK_COUNT.format(question.kind) + counting.ASK_STEPS
+        steps = counting.STEPS[speaker.writing.speech.counts_by]
+        asked = counting.ASK_COUNT.format(question.kind) + steps
         counted = read_count_answer(speak(speaker, seen, asked, maps=0, sides=BOX))
         return Reply(question, counted, seen, picture.width, picture.height, verify)
     _need(speaker.vocabulary.codes, "depth")

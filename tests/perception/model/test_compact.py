@@ -66,7 +66,7 @@ def test_it_sees_what_the_depth_model_sees(speaker, picture):
         tokens = tower(shown).last_hidden_state
         disparity = network(shown)[0]
     # Two rows of two cells, five letters, things; 512 of the codebook, 4 × 4 places, row and column.
-    assert tokens.shape == (1, 4 + 5 + SLOTS, 512 + 16 + 4 + 5 + 6 * NUMBER + len(KINDS))
+    assert tokens.shape == (1, 4 + 5 + SLOTS, 512 + 16 + 4 + 5 + 6 * NUMBER + SLOTS + len(KINDS))
     assert speaker.writing.patches == tokens.shape[1]
     power = tower.config.curve
     assert power > 1, "the model's own straightening"
@@ -102,12 +102,16 @@ def test_points_and_things_have_tokens_of_their_own(speaker):
     torch.testing.assert_close(a[:532], told[1, :532])
     assert not a[537 + 2 * NUMBER :].any()
     assert not nobody.any()
-    first = 537 + 2 * NUMBER
+    names = 537 + 2 * NUMBER
+    first = names + SLOTS
     torch.testing.assert_close(thing[first : first + 3], torch.tensor([0.1, 0.7, 0.0]))
     sides = number_code(torch.tensor([0.1, 0.2, 0.3, 0.4])).flatten()
     torch.testing.assert_close(thing[first + 3 :], sides)
-    assert not thing[:first].any()
-    assert not nothing.any()
+    assert not thing[:names].any()
+    # Names of things are always there, so that the end of them can be seen.
+    torch.testing.assert_close(told[9:, names:first], torch.eye(SLOTS))
+    assert not nothing[first:].any()
+    assert not nothing[:names].any()
 
 
 def test_it_finds_with_the_finders_it_is_given():

@@ -32,6 +32,8 @@ def test_a_chain_says_where_what_and_which():
     np.testing.assert_array_equal(from_text(record.answer), CODES)
     assert read_readings(record.answer) == {"A": 11 / 99, "B": 89 / 99, "C": 34 / 99}
     assert read_answer(record.answer) == "B"
+    behind = record.answer.rsplit("<DEPTH_END>\n", 1)[1].splitlines()
+    assert behind[:-1] == ["A=11 A11", "B=89 B89", "C=34 B89", "D=-- B89", "E=-- B89"]
     assert record.task == "chain"
     assert "letter=x,y" in record.question
     # Neither how many points there are nor their letters is given away.
@@ -95,6 +97,8 @@ def test_every_step_begins_at_the_same_place():
     fewer = chain("a.jpg", {letter: other[letter] for letter in "AB"}, "<MAP>").answer
     for words in ("<MAP>", "A=", "B="):
         assert first.index(words) == second.index(words) == fewer.index(words)
+    for words in ("A=11 ", "E=-- ", "The depth"):
+        assert first.index(words) == chain("a.jpg", {"A": POINTS["A"]}, "<MAP>").answer.index(words)
     alone = generation("a.jpg", "<MAP>").answer
     assert alone.index("<MAP>") == first.index("<MAP>")
     assert not read_places(alone)

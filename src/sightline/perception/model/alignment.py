@@ -50,6 +50,7 @@ class TokenLabels:
         rows: (105,) of cells and points.
         columns: (105,) of cells and points.
         letters: (5,) whether each is there.
+        names: (29,) of points that are there, and of things.
         digits: (5, 6) the three digits of x and of y of each point.
         kinds: (24,) of each thing.
         sides: (24, 4) of its box, in 336ths of the picture.
@@ -60,6 +61,7 @@ class TokenLabels:
     rows: NDArray[np.int64]
     columns: NDArray[np.int64]
     letters: NDArray[np.int64]
+    names: NDArray[np.int64]
     digits: NDArray[np.int64]
     kinds: NDArray[np.int64]
     sides: NDArray[np.int64]
@@ -79,12 +81,14 @@ def labels_of(record: Record, look: NDArray[Any], kinds: int) -> TokenLabels:
     places = depth.read_places(record.answer)
     # A picture whose points are not listed may still have some.
     letters = np.full(len(LETTERS), 0 if places else UNKNOWN)
+    names = np.arange(len(LETTERS) + SLOTS)
+    names[: len(LETTERS)] = UNKNOWN
     digits = np.full((len(LETTERS), 6), UNKNOWN)
     grid = np.full((2, CELLS + len(LETTERS)), UNKNOWN)
     grid[:, :CELLS] = np.indices((GRID, GRID)).reshape(2, -1)
     for letter, (x, y) in places.items():
         number = LETTERS.index(letter)
-        letters[number] = 1
+        letters[number], names[number] = 1, number
         digits[number] = [int(digit) for digit in f"{x:03d}{y:03d}"]
         grid[:, CELLS + number] = y * GRID // SIDE, x * GRID // SIDE
     near = look[:CELLS, WIDTH : WIDTH + PLACES * PLACES].astype(np.float32).mean(1)
@@ -100,6 +104,7 @@ def labels_of(record: Record, look: NDArray[Any], kinds: int) -> TokenLabels:
         rows,
         columns,
         letters,
+        names,
         digits,
         np.where(filled, named, UNKNOWN),
         np.where(filled[:, None], sides, UNKNOWN),
@@ -120,6 +125,7 @@ class TokenHeads(nn.Module):
         self.level = nn.Linear(width, _DIGITS)
         self.row, self.column = nn.Linear(width, GRID), nn.Linear(width, GRID)
         self.letter = nn.Linear(width, 2)
+        self.name = nn.Linear(width, len(LETTERS) + SLOTS)
         self.digits = nn.Linear(width, 6 * _DIGITS)
         self.kind = nn.Linear(width, max(1, kinds))
         self.sides = nn.Linear(width, _SIDES * PIXELS)
@@ -134,6 +140,7 @@ class TokenHeads(nn.Module):
             "rows": self.row(placed),
             "columns": self.column(placed),
             "letters": self.letter(points),
+            "names": self.name(tokens[:, CELLS:]),
             "digits": self.digits(points).unflatten(-1, (6, -1)),
             "kinds": self.kind(things),
             "sides": self.sides(things).unflatten(-1, (_SIDES, -1)),

@@ -175,7 +175,9 @@ def build_compact(
     see_with(model, network, read_codebook(codes.path), sight)
     _in_order(model, vocabulary.pixels)
     places: Spelling = "pixels" if pixels else "digits"
-    speech = Speech(human="", model="\n", picture="", question_first=True, places=places)
+    speech = Speech(
+        human="", model="\n", picture="", question_first=True, places=places, counts_by="things"
+    )
     writing = Writing(tokenizer, config.image_token_id, tokens_of(options.side), speech)
     eye = eye_of(shown, options.side)
     return Speaker(model.eval(), writing, eye, vocabulary, codes.sha256, options.counts)

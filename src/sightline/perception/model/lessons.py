@@ -21,9 +21,11 @@ from sightline.files.atomic import write_text
 from sightline.files.pictures import read_picture
 from sightline.files.reading import inside, read_bytes
 from sightline.perception.model.loading import Speaker
+from sightline.perception.model.things import SLOTS
 from sightline.perception.model.tower import with_points
 from sightline.perception.questions.curriculum import Curriculum, in_order
 from sightline.perception.questions.records import Record
+from sightline.perception.questions.scanning import Shares
 
 T = TypeVar("T")
 
@@ -95,6 +97,11 @@ class Looks:
     def near(self, name: str) -> NDArray[np.uint8]:
         """(S, S) depth of one picture, from the farthest (0) to the nearest (255)."""
         return np.array(self._near[self._row(name)])
+
+    def boxes(self, name: str) -> list[Shares]:
+        """Return the boxes of things that were seen in one picture, from left to right."""
+        sides = self._values[self._row(name)][-SLOTS:, -4:].astype(float)
+        return [(a, b, c, d) for a, b, c, d in sides.tolist() if c > 0]
 
     def _row(self, name: str) -> int:
         row = self._rows.get(unmarked(name))

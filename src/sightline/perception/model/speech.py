@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from sightline.errors import InputError
+from sightline.perception.questions.counting import Listing
 from sightline.perception.questions.depth import Spelling
 
 #: Label of tokens that are not learnt, by convention of torch's cross entropy.
@@ -34,6 +35,7 @@ class Speech:
         question_first: put the question before the picture: then a picture stands at the same distance
             from all answers.
         places: how places of points are spelt: in digits, or by pixel tokens.
+        counts_by: what it lists before it says how many there are.
     """
 
     system: str = ""
@@ -42,6 +44,7 @@ class Speech:
     picture: str = "\n"
     question_first: bool = False
     places: Spelling = "digits"
+    counts_by: Listing = "boxes"
 
     def prompt(self, question: str) -> str:
         """Return the text up to where the model speaks."""

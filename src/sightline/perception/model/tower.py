@@ -7,11 +7,11 @@ finders of its own: one for marked points, one for things. A picture becomes
 
     cells     100, of 28 × 28 px: the codebook's vector, disparity of 4 × 4 places, row and column
     points    5, one for each letter: the letter, where it is, and once more the cell that it lies in
-    things    24, from left to right: how likely each is of each kind, and its box
+    things    24, from left to right: their name, how likely each is of each kind, and its box
 
-with zeros for points and things that are not there. A language model of so few weights does not learn
-by itself to find one lettered cell among a hundred, so points and things have tokens of their own
-(docs/lab-log.md).
+with zeros for points that are not there; of things that are not there, the name is. A language model
+of so few weights does not learn by itself to find one lettered cell among a hundred, so points and
+things have tokens of their own (docs/lab-log.md).
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class TowerConfig(PretrainedConfig):  # type: ignore[misc]  # transformers has n
         self.patch_size = CELL
         cells = image_size // CELL
         seen = WIDTH + PLACES * PLACES + 2 * cells
-        points, things = len(LETTERS) + 2 * NUMBER, len(self.kinds) + _BOX * NUMBER
+        points, things = len(LETTERS) + 2 * NUMBER, SLOTS + len(self.kinds) + _BOX * NUMBER
         self.hidden_size = seen + points + things
         super().__init__(**settings)
 
@@ -175,12 +175,13 @@ class DepthTower(PreTrainedModel):  # type: ignore[misc]
         grid = _rows_and_columns(self.across).to(seen)
         column, row = (where * self.across).long().clamp(0, self.across - 1).unbind(-1)
         alphabet = torch.eye(letters).to(seen).expand(len(seen), -1, -1)
+        names = torch.eye(SLOTS).to(seen).expand(len(seen), -1, -1)
         cells = torch.cat([cells, grid.expand(len(seen), -1, -1)], dim=-1)
         inside = (row * self.across + column)[..., None].expand(-1, -1, cells.shape[-1])
         tokens = _side_by_side(
             cells,
             there * torch.cat([alphabet, number_code(where).flatten(2)], dim=-1),
-            torch.cat([things[..., :kinds], filled * number_code(sides).flatten(2)], dim=-1),
+            torch.cat([names, things[..., :kinds], filled * number_code(sides).flatten(2)], dim=-1),
         )
         again = F.pad(there * cells.gather(1, inside), (0, tokens.shape[-1] - cells.shape[-1]))
         return tokens + F.pad(again, (0, 0, count, SLOTS))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from sightline.errors import InputError
 from sightline.files.pictures import read_picture
 from sightline.files.reading import read_bytes
-from sightline.perception.questions import counting
+from sightline.perception.questions import counting, scanning
 from sightline.perception.questions.counting import Things, kind_to_ask
 from sightline.perception.questions.markers import squash
 from sightline.perception.questions.records import Record, write_llava
+from sightline.perception.questions.scanning import Shares
 from sightline.perception.questions.sets import write_picture
 
 #: A thing of which less than this share of the picture is seen is not counted, and its kind not asked
@@ -79,6 +80,12 @@ def things_of(
         left, top, right, bottom = (float(side) for side in box)
         boxes.setdefault(kind, []).append((left, top, right, bottom))
     return Things(width, height, boxes, partial)
+
+
+def shares_of(things: Things, kind: str) -> list[Shares]:
+    """Return the boxes of a kind as shares of the picture."""
+    x, y = things.width, things.height
+    return [(a / x, b / y, c / x, d / y) for a, b, c, d in things.boxes.get(kind, ())]
 
 
 def things_of_scene(path: str | Path) -> Things:
@@ -160,6 +167,7 @@ def write_count_sets(
     most_of_a_count: int = 1000,
     any_kind: bool = False,
     rounds: int = 1,
+    seen: Callable[[str], Sequence[Shares]] | None = None,
     seed: int = 0,
 ) -> CountSets:
     """Write pictures and the lists `boxes.json` and `counting.json` into a folder.
@@ -172,6 +180,8 @@ def write_count_sets(
         most_of_a_count: questions with the same answer, at most.
         any_kind: ask about any kind that is there, not that with the most.
         rounds: how often a picture is asked about, about another kind each time.
+        seen: gives the boxes of all things that a model's eyes see in a picture, by its path in the
+            folder, for answers that go through them (`scanning`); None for lists of the kind's own.
         seed: of everything drawn.
     """
     if not 0 < asked_share <= 1:
@@ -190,10 +200,18 @@ def write_count_sets(
     for number, (one, kind) in enumerate(chosen):
         path = write_picture(folder, one.name, squash(one.pixels))
         rng = np.random.default_rng([seed, 1, *one.name.encode()])
-        boxes.append(counting.boxes_question(path, one.things, kind, rng))
+        if seen is None:
+            listed = counting.boxes_question(path, one.things, kind, rng)
+            chain = counting.chain(path, one.things, kind)
+        else:
+            everything = seen(path)
+            found = scanning.of_kind(everything, shares_of(one.things, kind))
+            listed = scanning.listing(path, kind, everything, found)
+            chain = scanning.chain(path, kind, everything, found)
+        boxes.append(listed)
         if int((number + 1) * asked_share) > int(number * asked_share):
             reasoning.append(counting.direct(path, one.things, kind))
-            reasoning.append(counting.chain(path, one.things, kind))
+            reasoning.append(chain)
     if not reasoning:
         raise InputError("there is nothing to count in these pictures", path=folder)
     write_llava(folder / "boxes.json", boxes)

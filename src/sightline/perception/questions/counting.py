@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -29,8 +30,17 @@ ASK_BOXES = (
     "Mark all {} by bounding boxes.",
 )
 ASK_COUNT = "How many {} are in this picture?"
-ASK_STEPS = " First give a bounding box for each of them, then the number."
+#: How an answer gets to the number: by the boxes of the kind, or by all things (`scanning`).
+Listing = Literal["boxes", "things"]
+#: What is added to the question to be answered in steps.
+STEPS: dict[Listing, str] = {
+    "boxes": " First give a bounding box for each of them, then the number.",
+    "things": " First go through all things from left to right, with a bounding box for each of them, "
+    "then the number.",
+}
 
+#: Lines and words of an answer in steps that have numbers of their own.
+_STEP = re.compile(r"^[a-x]=.*$|Box \d+:|<PIXEL_\d+>", re.MULTILINE)
 _NUMBER = re.compile(r"(?<![\w.])(\d{1,4})(?![\w]|\.\d)")
 _WORDS = (
     *("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
@@ -99,9 +109,13 @@ def direct(image: str, things: Things, kind: str) -> Record:
 def chain(image: str, things: Things, kind: str) -> Record:
     """Ask for the number by way of boxes."""
     count = len(things.boxes.get(kind, ()))
-    number = f"So the number of {plural(kind)} is {count}"
-    answer = f"{_listed(things, kind)}\n{number}"
-    return Record(image, ASK_COUNT.format(plural(kind)) + ASK_STEPS, answer, "chain")
+    answer = f"{_listed(things, kind)}\n{conclusion(kind, count)}"
+    return Record(image, ASK_COUNT.format(plural(kind)) + STEPS["boxes"], answer, "chain")
+
+
+def conclusion(kind: str, count: int) -> str:
+    """Return the last step."""
+    return f"So the number of {plural(kind)} is {count}"
 
 
 def _listed(things: Things, kind: str) -> str:
@@ -121,7 +135,7 @@ def read_number(text: str) -> int | None:
 
     The last number behind the boxes counts; without digits, a number word from no to fifteen.
     """
-    tail = re.sub(r"Box \d+:|<PIXEL_\d+>", " ", text)
+    tail = _STEP.sub(" ", text)
     found = _NUMBER.findall(tail)
     if found:
         return int(found[-1])

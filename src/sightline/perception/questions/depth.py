@@ -1,11 +1,13 @@
 """Questions about depth: write the map down; which point is nearest; the chain of both.
 
 The steps of the chain are the paper's: where the points are, the depth map in tokens, which value is
-higher. Ours says at once how near each point is: one step less to take silently. All letters are
-listed, a point as A=086,298=64 (letter, column, row, nearness), one that marks nothing with dashes:
-then numbers stand right behind their letter, every step begins at the same place in all answers, and a
-small model learns where to look (docs/lab-log.md). Models with pixel tokens may spell places by these:
-two tokens instead of seven. Sentences are ours; a released checkpoint of the authors wants theirs.
+higher. Ours leaves nothing to be done silently: it says how near each point is, and compares one value
+at a time with the nearest so far. All letters are listed, a point as A=086,298=64 (letter, column, row,
+nearness), one that marks nothing with dashes; behind the map A=64 A64, then B=70 B70, C=12 B70 and so
+on (what is read, what is nearest so far). So numbers stand right behind their letter, every step begins
+at the same place in all answers, and a small model learns where to look (docs/lab-log.md). Models with
+pixel tokens may spell places by these: two tokens instead of seven. Sentences are ours; a released
+checkpoint of the authors wants theirs.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ _FORMS: dict[Spelling, str] = {"digits": "x,y", "pixels": "pixel tokens"}
 #: What is added to the question to be answered in steps, by how places are written.
 STEPS: dict[Spelling, str] = {
     spelling: f" The picture is {SIDE} × {SIDE} pixels. First give each point as letter={form}=value, "
-    "how near it is from 00 to 99, then the depth map in depth tokens: higher is nearer."
+    "how near it is from 00 to 99, then the depth map in depth tokens, then the highest value so far "
+    "at each: higher is nearer."
     for spelling, form in _FORMS.items()
 }
 POINTING: dict[Spelling, str] = {
@@ -74,20 +77,20 @@ def chain(
     image: str, points: Mapping[str, Point], tokens: str, spelling: Spelling = "digits"
 ) -> Record:
     """Ask for the answer by way of coordinates and map."""
-    answer = _in_steps(points_text(points, spelling), tokens, points)
-    return Record(image, NEAREST + STEPS[spelling], answer, "chain")
+    steps = (points_text(points, spelling), map_text(tokens), comparison(points), _end(points))
+    return Record(image, NEAREST + STEPS[spelling], "\n".join(steps), "chain")
 
 
 def map_first(
     image: str, points: Mapping[str, Point], tokens: str, spelling: Spelling = "digits"
 ) -> Record:
     """Ask for the answer by way of the map alone."""
-    answer = _in_steps(points_text({}, spelling), tokens, points)
-    return Record(image, NEAREST + MAP_STEP, answer, "chain")
+    steps = (points_text({}, spelling), map_text(tokens), _end(points))
+    return Record(image, NEAREST + MAP_STEP, "\n".join(steps), "chain")
 
 
-def _in_steps(first: str, tokens: str, points: Mapping[str, Point]) -> str:
-    return "\n".join((first, map_text(tokens), conclusion(nearest_letter(points))))
+def _end(points: Mapping[str, Point]) -> str:
+    return conclusion(nearest_letter(points))
 
 
 def map_text(tokens: str) -> str:
@@ -97,10 +100,30 @@ def map_text(tokens: str) -> str:
 
 def points_text(points: Mapping[str, Point], spelling: Spelling = "digits") -> str:
     """Return where the points are and how near: 00 is the farthest of the picture, 99 the nearest."""
-    said = {
-        letter: f"{_place(p, spelling)}={p.value * 99 // 255:02d}" for letter, p in points.items()
-    }
+    said = {letter: f"{_place(p, spelling)}={_reading(p)}" for letter, p in points.items()}
     return "\n".join(f"{letter}={said.get(letter, _NOTHING[spelling])}" for letter in LETTERS)
+
+
+def comparison(points: Mapping[str, Point]) -> str:
+    """Return the step in which values are compared: each letter's, and the nearest so far.
+
+    >>> print(comparison({"A": Point(0, 0, 100), "B": Point(9, 9, 255)}))
+    A=38 A38
+    B=99 B99
+    C=-- B99
+    D=-- B99
+    E=-- B99
+    """
+    rows, best = [], "-"
+    for letter in LETTERS:
+        if letter in points and (best == "-" or points[letter].value > points[best].value):
+            best = letter
+        rows.append(f"{letter}={_reading(points.get(letter))} {best}{_reading(points.get(best))}")
+    return "\n".join(rows)
+
+
+def _reading(point: Point | None) -> str:
+    return "--" if point is None else f"{point.value * 99 // 255:02d}"
 
 
 def _place(point: Point, spelling: Spelling) -> str:

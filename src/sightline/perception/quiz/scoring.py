@@ -26,6 +26,7 @@ from sightline.perception.model.answering import (
     speak_all,
 )
 from sightline.perception.model.loading import Picture, Speaker
+from sightline.perception.model.speech import Speech
 from sightline.perception.questions import counting, depth
 from sightline.perception.questions.counting import read_number
 from sightline.perception.questions.markers import SIDE, squash
@@ -118,7 +119,7 @@ def judge_speaker(
         pictures = [item.read() for item in some]
         sizes = [pixels.shape[:2] for pixels in pictures]
         shown = [squash(pixels) for pixels in pictures] if looks is None else looks(some)
-        wanted = [_asked(item, steps, speaker.writing.speech.places) for item in some]
+        wanted = [_asked(item, steps, speaker.writing.speech) for item in some]
         sides = BOX if some[0].topic == "count" else PLACE
         said = speak_all(speaker, shown, wanted, sides=sides)
         for item, size, text in zip(some, sizes, said, strict=True):
@@ -132,13 +133,13 @@ def judge_speaker(
     return QuizScore(tuple(judged))
 
 
-def _asked(item: QuizItem, steps: bool | str, spelling: depth.Spelling) -> str:
+def _asked(item: QuizItem, steps: bool | str, speech: Speech) -> str:
     """Return the words of a question, and of the steps that are wanted."""
     if item.topic == "count":
-        question, usual = item.question, counting.ASK_STEPS
+        question, usual = item.question, counting.STEPS[speech.counts_by]
     else:
         question = item.text() if item.choices else depth.NEAREST
-        usual = depth.STEPS[spelling]
+        usual = depth.STEPS[speech.places]
     if isinstance(steps, str):
         return question + steps
     return question + usual if steps else question
