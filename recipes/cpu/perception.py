@@ -13,7 +13,8 @@ on. Stages:
     glass        small convolutions that find marked points
     finder       small convolutions that find things, by what the depth network sees
     looks        what the eyes give for every picture: depth network, codebook, both finders, all frozen
-    questions    marked points and things to count: lists of questions and answers
+    points       questions and answers about marked points
+    counts       questions and answers about how many things there are
     align        the projector, which learns what the eyes' numbers mean
     chain        a speaker that writes down what it perceives before it answers
     direct       one of the same size, as many samples, that is taught answers alone
@@ -299,25 +300,19 @@ def _seen(work: Path) -> Iterator[Seen]:
         yield Seen(Path(name).stem, pixels, np.asarray(near, np.uint8), near >= 0)
 
 
-def _counted(work: Path) -> tuple[list[str], Iterator[Counted]]:
-    """Pictures with things, by the names of their squares."""
-    halves = [
-        (letter, *counted_scenes(work / folder, most))
-        for folder, letter, most in (("collections", "c", COLLECTIONS), ("indoor", "i", INDOOR))
-    ]
-    kinds = sorted({kind for _, some, _ in halves for kind in some})
-    named = (
-        replace(one, name=f"{letter}{int(one.name):05d}")
-        for letter, _, some in halves
-        for one in some
-    )
-    return kinds, named
+def _counted(work: Path, kinds: Sequence[str]) -> Iterator[Counted]:
+    """Pictures with things of some kinds, by the names of their squares."""
+    for folder, letter, most in (("collections", "c", COLLECTIONS), ("indoor", "i", INDOOR)):
+        for one in counted_scenes(work / folder, most)[1]:
+            boxes = {kind: some for kind, some in one.things.boxes.items() if kind in kinds}
+            name = f"{letter}{int(one.name):05d}"
+            yield replace(one, name=name, things=replace(one.things, boxes=boxes))
 
 
-def questions(data: Path, work: Path) -> None:  # noqa: ARG001
-    """Write pictures with marks, and lists of samples."""
+def points(data: Path, work: Path) -> None:  # noqa: ARG001
+    """Write pictures with marks, and questions about them."""
     out = work / "questions"
-    if (out / "counting.json").is_file():
+    if (work / "looks" / "points.json").is_file():
         return
     tokenizer = DepthTokenizer()
     written = write_depth_sets(
@@ -332,9 +327,16 @@ def questions(data: Path, work: Path) -> None:  # noqa: ARG001
     )
     marked = [one.image for one in written.pointing]
     mark_ahead(_speaker(work), marked, out, work / "looks")
-    kinds, counted = _counted(work)
+
+
+def counts(data: Path, work: Path) -> None:  # noqa: ARG001
+    """Write questions about how many there are of the kinds that the finder knows."""
+    out = work / "questions"
+    if (out / "counting.json").is_file():
+        return
+    _, kinds = _sight(work)
     write_count_sets(
-        counted,
+        _counted(work, kinds),
         kinds,
         out,
         asked_share=1.0,
@@ -504,7 +506,7 @@ STAGES = {
     f.__name__: f
     for f in (
         *(codebook, collections, pictures, network, glass, finder, looks),
-        *(questions, align, chain, direct),
+        *(points, counts, align, chain, direct),
     )
 }
 
