@@ -100,7 +100,7 @@ GLASS_STEPS, GLASS_PICTURES, FINDER_STEPS = 1000, 3000, 2500
 ALIGN_STEPS, ALIGN_BATCH = 600, 48
 #: Steps of a speaker, and samples of each. A chain begins with pointing and lists of things alone, goes
 #: on with the paper's curriculum, and ends with questions alone.
-STEPS, BATCH, FOCUS_STEPS, CURRICULUM_STEPS = 2400, 16, 200, 1000
+STEPS, BATCH, FOCUS_STEPS, CURRICULUM_STEPS = 2000, 16, 200, 800
 #: Of five samples of a chain, how many are about depth; the others are about how many.
 ABOUT_DEPTH = 3
 #: Every so many questions are asked directly as well, and by way of the map alone.

@@ -32,6 +32,7 @@ def test_labels_are_read_from_answers_and_looks():
     labels = labels_of(record, look(things=[(1, (0.25, 0.5, 0.75, 0.998))]), 2)
     np.testing.assert_array_equal(labels.codes, range(100))
     assert labels.letters.tolist() == [1, 1, 0, 0, 0]
+    assert labels.names[:7].tolist() == [0, 1, UNKNOWN, UNKNOWN, UNKNOWN, 5, 6]
     assert labels.rows[[0, 10, 99, 100, 101]].tolist() == [0, 1, 9, 9, 3]
     assert labels.columns[[0, 10, 99, 100, 101]].tolist() == [0, 0, 9, 0, 5]
     assert (labels.rows[102:] == UNKNOWN).all()

@@ -106,6 +106,17 @@ def test_only_points_are_looked_for_again_in_marked_pictures(speaker, pictures, 
     assert near.max() == 255
 
 
+def test_boxes_that_were_seen_come_from_left_to_right(speaker, pictures, tmp_path):
+    folder = tmp_path / "looks"
+    looks = look_ahead(speaker, NAMES, pictures, folder, report=lambda _: None)
+    assert looks.boxes("1.png") == [], "it knows no kinds"
+    values = np.load(folder / "looks.npy", mmap_mode="r+")
+    values[1, 9:11, -4:] = [[0.125, 0.25, 0.5, 0.75], [0.25, 0.0, 0.5, 0.5]]
+    values.flush()
+    expected = [(0.125, 0.25, 0.5, 0.75), (0.25, 0.0, 0.5, 0.5)]
+    assert Looks(folder).boxes("1.png") == expected
+
+
 def test_a_speaker_learns_from_looks(speaker, pictures, tmp_path):
     looks = look_ahead(speaker, NAMES, pictures, tmp_path / "looks", report=lambda _: None)
     samples = RecordedSamples(rows(pictures) * 4, looks)

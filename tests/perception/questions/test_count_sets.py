@@ -11,6 +11,7 @@ from sightline.errors import InputError
 from sightline.perception.questions.count_sets import (
     Counted,
     ask_counts,
+    shares_of,
     things_of_scene,
     write_count_sets,
 )
@@ -83,3 +84,23 @@ def test_things_of_a_scene(tmp_path):
         path.write_text(wrong)
         with pytest.raises(InputError, match="does not describe a scene"):
             things_of_scene(path)
+
+
+def test_answers_may_go_through_all_that_a_model_sees(tmp_path):
+    tree = (0.6, 0.0, 0.9, 1.0)
+
+    def seen(path):
+        cups = int(path.removeprefix("images/").removesuffix(".jpg")) % 3
+        return [*shares_of(picture(0, cups).things, "cup"), tree]
+
+    some = [picture(k, 1 + k % 3) for k in range(12)]
+    made = write_count_sets(some, KINDS, tmp_path, asked_share=1.0, seen=seen)
+    chains = [record for record in made.reasoning if record.task == "chain"]
+    asked = [record for record in chains if "cups" in record.question]
+    assert asked
+    for record in asked:
+        number = int(record.image.removeprefix("images/").removesuffix(".jpg"))
+        # One cup less is seen than there is: what was seen is what is counted.
+        assert read_number(record.answer) == number % 3
+        assert record.answer.count("=") == number % 3 + 2
+    assert all(record.answer.startswith("a=") for record in made.boxes)
