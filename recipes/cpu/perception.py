@@ -36,11 +36,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
+from tokenizers import Tokenizer
 
 from sightline.depth.estimator import load
 from sightline.depth.training.items import is_held_out
@@ -58,6 +60,7 @@ from sightline.perception.model.compact import (
     calm_projector,
     even_projector,
     train_tokenizer,
+    wrap_tokenizer,
 )
 from sightline.perception.model.compact_files import write_compact
 from sightline.perception.model.glass import MarkGlass, train_glass
@@ -101,8 +104,6 @@ ALIGN_STEPS, ALIGN_BATCH = 600, 48
 #: Steps of a speaker, and samples of each. A chain begins with pointing and lists of things alone, goes
 #: on with the paper's curriculum, and ends with questions alone.
 STEPS, BATCH, FOCUS_STEPS, CURRICULUM_STEPS = 2000, 16, 200, 800
-#: Of five samples of a chain, how many are about depth; the others are about how many.
-ABOUT_DEPTH = 3
 #: Every so many questions are asked directly as well, and by way of the map alone.
 OTHERWISE = 4
 #: Points of questions; five twice, or a model hardly ever sees the last letter.
@@ -263,9 +264,10 @@ def _sight(work: Path) -> tuple[Sight, tuple[str, ...]]:
     return seen, kinds
 
 
-def _speaker(work: Path, texts: Sequence[str] = ("?",)) -> Speaker:
+def _speaker(work: Path, tokenizer: Any = None) -> Speaker:
     sight, kinds = _sight(work)
-    return build_compact(train_tokenizer(texts), replace(OPTIONS, kinds=kinds), sight=sight)
+    words = train_tokenizer(["?"]) if tokenizer is None else tokenizer
+    return build_compact(words, replace(OPTIONS, kinds=kinds), sight=sight)
 
 
 def looks(data: Path, work: Path) -> None:  # noqa: ARG001
@@ -353,9 +355,13 @@ def _records(work: Path) -> dict[str, list[Record]]:
 
 def _taught(work: Path) -> tuple[Speaker, Looks]:
     """Return a speaker with the words of all questions, and the looks it learns from."""
-    texts = (f"{r.question}\n{r.answer}" for some in _records(work).values() for r in some)
-    lines = {line for text in texts for line in _TOKENS.sub("\n", text).splitlines()}
-    return _speaker(work, sorted(lines)), Looks(work / "looks")
+    path = work / "tokenizer.json"
+    if not path.is_file():
+        texts = (f"{r.question}\n{r.answer}" for some in _records(work).values() for r in some)
+        lines = {line for text in texts for line in _TOKENS.sub("\n", text).splitlines()}
+        train_tokenizer(sorted(lines)).backend_tokenizer.save(str(path))
+    tokenizer = wrap_tokenizer(Tokenizer.from_file(str(path)))
+    return _speaker(work, tokenizer), Looks(work / "looks")
 
 
 def align(data: Path, work: Path) -> None:  # noqa: ARG001
@@ -443,10 +449,8 @@ def _asked_in_steps(records: list[Record], ways: int) -> list[Record]:
 
 
 def _mixed(parts: Sequence[list[Record]], chosen: random.Random) -> list[Record]:
-    """Draw as many samples as a run has, about depth and about how many."""
-    return [
-        chosen.choice(parts[0] if k % 5 < ABOUT_DEPTH else parts[1]) for k in range(STEPS * BATCH)
-    ]
+    """Draw as many samples as a run has, in turns about depth and about how many."""
+    return [chosen.choice(parts[k % len(parts)]) for k in range(STEPS * BATCH)]
 
 
 def direct(data: Path, work: Path) -> None:  # noqa: ARG001

@@ -39,12 +39,6 @@ SPEAKER, CODEBOOK = "speaker", "codebook"
 
 _NEAREST = re.compile(r"\b(near(er|est)?|close(r|st)?|in front|foremost)\b", re.IGNORECASE)
 _FARTHEST = re.compile(r"\b(far(ther|thest)?|further|furthest|behind|distant)\b", re.IGNORECASE)
-_MANY = re.compile(
-    r"\b(?:how many|count(?: all| every| each)?(?: the| of)*|number of)\s+"
-    r"(?:of\s+)?(?:the\s+)?([a-z][a-z -]*?)"
-    r"(?=\s+(?:are|is|do|can|there|in|on|at|you|were|visible)\b|\s*[?.!,]|\s*$)",
-    re.IGNORECASE,
-)
 _MAP = re.compile(r"\bdepth (map|tokens)\b", re.IGNORECASE)
 
 
@@ -73,10 +67,10 @@ def understand(text: str, points: int) -> Question:
     """
     if not text.strip():
         raise InputError("there is no question", remedy='ask "which is nearest?" or "how many …?"')
-    if found := _MANY.search(text):
+    if kind := counting.kind_of(text):
         if points:
             raise InputError("points have no use in a question about how many")
-        return Question("count", " ".join(found[1].lower().split()))
+        return Question("count", kind)
     if _MAP.search(text) and not points:
         return Question("map")
     if _FARTHEST.search(text) and not _NEAREST.search(text):

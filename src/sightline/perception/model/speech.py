@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from sightline.errors import InputError
-from sightline.perception.questions.counting import Listing
+from sightline.perception.questions.counting import Listing, kind_of
 from sightline.perception.questions.depth import Spelling
 
 #: Label of tokens that are not learnt, by convention of torch's cross entropy.
@@ -47,9 +47,16 @@ class Speech:
     counts_by: Listing = "boxes"
 
     def prompt(self, question: str) -> str:
-        """Return the text up to where the model speaks."""
-        both = (question, IMAGE) if self.question_first else (IMAGE, question)
-        return f"{self.system}{self.human}{self.picture.join(both)}{self.model}"
+        """Return the text up to where the model speaks.
+
+        Where the question stands before the picture, what it asks the number of is said again behind
+        it: a small model does not find it so far away.
+        """
+        if not self.question_first:
+            return f"{self.system}{self.human}{IMAGE}{self.picture}{question}{self.model}"
+        kind = kind_of(question)
+        again = "" if kind is None else f" {kind}:{self.model}"
+        return f"{self.system}{self.human}{question}{self.picture}{IMAGE}{self.model}{again}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return it for a JSON file; `Speech(**…)` reads it."""

@@ -40,7 +40,13 @@ STEPS: dict[Listing, str] = {
 }
 
 #: Lines and words of an answer in steps that have numbers of their own.
-_STEP = re.compile(r"^[a-x]=.*$|Box \d+:|<PIXEL_\d+>", re.MULTILINE)
+_STEP = re.compile(r"^[a-x] [^=\n]*=.*$|Box \d+:|<PIXEL_\d+>", re.MULTILINE)
+_MANY = re.compile(
+    r"\b(?:how many|count(?: all| every| each)?(?: the| of)*|number of)\s+"
+    r"(?:of\s+)?(?:the\s+)?([a-z][a-z -]*?)"
+    r"(?=\s+(?:are|is|do|can|there|in|on|at|you|were|visible)\b|\s*[?.!,]|\s*$)",
+    re.IGNORECASE,
+)
 _NUMBER = re.compile(r"(?<![\w.])(\d{1,4})(?![\w]|\.\d)")
 _WORDS = (
     *("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
@@ -128,6 +134,16 @@ def _listed(things: Things, kind: str) -> str:
         for number, box in enumerate(sorted(boxes), 1)
     ]
     return f"Boxes of {plural(kind)}:\n" + "\n".join(rows)
+
+
+def kind_of(question: str) -> str | None:
+    """Return what a question asks the number of, as it is written there; None if it asks for none.
+
+    >>> kind_of("How many wine glasses are in this picture?")
+    'wine glasses'
+    """
+    found = _MANY.search(question)
+    return " ".join(found[1].lower().split()) if found else None
 
 
 def read_number(text: str) -> int | None:

@@ -4,13 +4,14 @@ To list the boxes of a kind a model has to find, each time, the next thing of th
 once, and a small one does not learn them (docs/lab-log.md). Here it goes through all things by their
 names, a to x, and says of each whether it is of the kind, with its box, and how many there were so far:
 
-    a=- 0
-    b=<PIXEL_40><PIXEL_9><PIXEL_61><PIXEL_30> 1
-    c=- 1
-    d=. 1
+    a cups=- 0
+    b cups=<PIXEL_40><PIXEL_9><PIXEL_61><PIXEL_30> 1
+    c cups=- 1
+    d cups=. 1
     So the number of cups is 1
 
-where d is the name behind the last thing: a dot for the end, unless all names are taken. Things are
+Every line says what is asked for, so that it need not be looked for far away, and
+d is the name behind the last thing: a dot for the end, unless all names are taken. Things are
 those that the model's eyes saw, so that a line is about the thing that has its name there; which of
 them are of the kind is known from the truth.
 """
@@ -27,7 +28,9 @@ from sightline.perception.vocabulary import PIXELS, box_to_text
 
 #: Names of things, from left to right; there are never more.
 NAMES = "abcdefghijklmnopqrstuvwx"
-ASK_LIST = "Go through all things from left to right. Give a bounding box for each of the {}."
+ASK_LIST = (
+    "Go through all things from left to right, with a bounding box for each, and count the {}."
+)
 
 #: Left, top, right and bottom as shares of the picture.
 Shares = tuple[float, float, float, float]
@@ -63,25 +66,27 @@ def listing(image: str, kind: str, seen: Sequence[Shares], found: Sequence[bool]
         seen: all things, from left to right.
         found: which of them are of the kind.
     """
-    return Record(image, ASK_LIST.format(plural(kind)), "\n".join(_rows(seen, found)), "boxes")
+    return Record(
+        image, ASK_LIST.format(plural(kind)), "\n".join(_rows(kind, seen, found)), "boxes"
+    )
 
 
 def chain(image: str, kind: str, seen: Sequence[Shares], found: Sequence[bool]) -> Record:
     """Ask for the number by way of all things; arguments as for `listing`."""
-    rows = [*_rows(seen, found), conclusion(kind, sum(found))]
+    rows = [*_rows(kind, seen, found), conclusion(kind, sum(found))]
     question = ASK_COUNT.format(plural(kind)) + STEPS["things"]
     return Record(image, question, "\n".join(rows), "chain")
 
 
-def _rows(seen: Sequence[Shares], found: Sequence[bool]) -> list[str]:
+def _rows(kind: str, seen: Sequence[Shares], found: Sequence[bool]) -> list[str]:
     if len(seen) > len(NAMES):
         raise InputError(f"{len(seen)} things, and there are names for {len(NAMES)}")
     rows = []
     for number, (name, box, right) in enumerate(zip(NAMES, seen, found, strict=False), 1):
         said = box_to_text(_with_size(box), 1, 1) if right else "-"
-        rows.append(f"{name}={said} {sum(found[:number])}")
+        rows.append(f"{name} {plural(kind)}={said} {sum(found[:number])}")
     if len(seen) < len(NAMES):
-        rows.append(f"{NAMES[len(seen)]}=. {sum(found)}")
+        rows.append(f"{NAMES[len(seen)]} {plural(kind)}=. {sum(found)}")
     return rows
 
 
