@@ -22,7 +22,12 @@ $(VENV)/.docs: $(VENV)/.core
 	$(PIP) -e '.[docs]'
 	@touch $@
 
-demo: $(VENV)/.core  ## Depth of a real photograph with the embedded model; prints where to look
+# Metres, questions and video models want more than the core. Without it their parts of the page say so.
+$(VENV)/.demo: $(VENV)/.core
+	@$(PIP) -e '.[perception,app]' && touch $@ \
+	  || echo "Not everything could be installed: the demo shows what the core can, and says what is missing"
+
+demo: $(VENV)/.demo  ## One page of the whole flow: depth, metres, a question, films; prints how to open it
 	$(BIN)/sightline demo --out demo
 
 test: lint types browser judges  ## Everything a change must pass

@@ -41,7 +41,8 @@ def make(order: Order) -> Shown:
         "verdict": verdict,
         "said": reply.answer.text,
     }
-    return Shown(fields, (f"{QUESTION} {reply.final or 'no answer'}. {verdict}", f"see  {path}"))
+    answer = f"Answer: {reply.final}." if reply.final else "No answer."
+    return Shown(fields, (f"{QUESTION} {answer} {verdict}", f"its map and points  {path}"))
 
 
 def told(lines: Sequence[str]) -> tuple[list[str], str]:
