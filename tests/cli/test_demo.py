@@ -12,19 +12,8 @@ from sightline.errors import InputError
 from sightline.files.clouds import read_points
 from sightline.files.depth_files import read_depth
 
-#: Put before all packages, this hides those that only extras bring.
-_CORE_ONLY = """
-import sys
-
-class Hide:
-    names = {"torch", "numba", "transformers", "peft", "safetensors", "h5py", "pymunk", "fastapi"}
-
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in self.names:
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-
-sys.meta_path.insert(0, Hide())
-"""
+#: What only extras bring.
+EXTRAS = ("torch", "numba", "transformers", "peft", "safetensors", "h5py", "pymunk", "fastapi")
 
 
 def check_depth(result, out: Path) -> None:
@@ -53,14 +42,11 @@ def test_the_embedded_model(sightline, tmp_path):
     assert (near > far) == depth.kind.larger_is_nearer
 
 
-def test_with_the_core_alone(sightline, environment, tmp_path):
+def test_with_the_core_alone(sightline, environment, without, tmp_path):
     """Depth is shown; every other part says in a line what to install."""
-    (tmp_path / "sitecustomize.py").write_text(_CORE_ONLY)
-    path = f"{tmp_path}:{environment.get('PYTHONPATH', '')}"
     out = tmp_path / "demo"
-    result = sightline(
-        "demo", "--out", out, "--model", "tiny", env={**environment, "PYTHONPATH": path}
-    )
+    lacking = {**environment, **without(*EXTRAS)}
+    result = sightline("demo", "--out", out, "--model", "tiny", env=lacking)
     check_depth(result, out)
     page = (out / "index.html").read_text()
     said = re.findall(r'class="missing">(.*?)</p>', page)
