@@ -57,7 +57,7 @@ types: $(VENV)/.dev  ## Types, strictly
 docs: $(VENV)/.docs  ## The site, strictly: every link must hold
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-screenshots: $(VENV)/.dev browser  ## Photograph the page of `sightline serve` for the docs, to be looked at
+screenshots: $(VENV)/.dev browser  ## Photograph the live page and the demo for the docs, to be looked at
 	$(BIN)/python docs/page_pictures.py
 
 bench: $(VENV)/.dev  ## Speed side by side with transformers
