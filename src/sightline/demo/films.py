@@ -24,11 +24,12 @@ def make(order: Order) -> Shown:
     from sightline.video_model.model import load
     from sightline.video_model.scoring import mean_of, take_all, test_spec
 
+    order.tell("films of the video model; the first time, the laws are compiled: about a minute")
     model = load("video")
     given = model.build.condition
     worlds, rows, lines = [], [], []
     for world, words in WORLDS.items():
-        order.tell(f"films of the video model: {words}")
+        order.tell(f"films: {words}")
         takes = {
             split: take_all(model, test_spec(f"{world}:{split}", COUNT, model.size, SEED))
             for split in RANGES
