@@ -239,6 +239,7 @@ def test_asking_the_embedded_speaker(page):
     assert page.locator("#panel-ask .verdict").inner_text()
     decoded = page.locator("#panel-ask .decoded img")
     assert decoded.evaluate("image => image.decode().then(() => image.naturalWidth)") == 600
+    expect(page.locator("#panel-ask .chain")).to_contain_text("the picture above")
 
 
 def test_asking(browser, hub_folder, random_codebook, tmp_path):

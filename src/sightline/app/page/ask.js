@@ -113,18 +113,11 @@ export class AskTab {
   }
 }
 
-// Lines of the chain; those drawn with characters (they begin with blanks) become one block.
+// Lines of the chain; a map drawn with characters (its lines begin with blanks) is the picture above them.
 function steps(lines) {
-  const items = [];
-  let block = null;
-  for (const line of lines) {
-    if (/^\s{2}/.test(line)) {
-      if (!block) items.at(-1)?.append((block = make("pre", { ariaHidden: "true" })));
-      if (block) block.textContent += `${line.slice(2)}\n`;
-    } else {
-      block = null;
-      items.push(make("li", {}, line));
-    }
-  }
-  return items;
+  const drawn = (line) => /^\s{2}/.test(line ?? "");
+  return lines.flatMap((line, k) => {
+    if (drawn(line)) return [];
+    return make("li", {}, drawn(lines[k + 1]) ? `${line.split(/[,:]/)[0]}: the picture above` : line);
+  });
 }
