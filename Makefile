@@ -22,7 +22,12 @@ $(VENV)/.docs: $(VENV)/.core
 	$(PIP) -e '.[docs]'
 	@touch $@
 
-demo: $(VENV)/.core  ## Depth of a real photograph with the embedded model; prints where to look
+# Metres, questions and video models want more than the core. Without it their parts of the page say so.
+$(VENV)/.demo: $(VENV)/.core
+	@$(PIP) -e '.[perception,app]' && touch $@ \
+	  || echo "Not everything could be installed: the demo shows what the core can, and says what is missing"
+
+demo: $(VENV)/.demo  ## One page of the whole flow: depth, metres, a question, films; prints how to open it
 	$(BIN)/sightline demo --out demo
 
 test: lint types browser judges  ## Everything a change must pass
@@ -52,7 +57,7 @@ types: $(VENV)/.dev  ## Types, strictly
 docs: $(VENV)/.docs  ## The site, strictly: every link must hold
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-screenshots: $(VENV)/.dev browser  ## Photograph the page of `sightline serve` for the docs, to be looked at
+screenshots: $(VENV)/.dev browser  ## Photograph the live page and the demo for the docs, to be looked at
 	$(BIN)/python docs/page_pictures.py
 
 bench: $(VENV)/.dev  ## Speed side by side with transformers

@@ -1,7 +1,8 @@
-"""Photograph the page of `sightline serve`, every tab, in two sizes and looks: `make screenshots`.
+"""Photograph the page of `sightline serve`, every tab, and the demo, in two sizes and looks.
 
-Starts a server of its own, drives Chromium, and writes build/screenshots/page-TAB-SIZE-LOOK.png;
-those that the docs show go to pictures/ beside this file too.
+`make screenshots` starts a server of its own, drives Chromium, and writes
+build/screenshots/page-TAB-SIZE-LOOK.png and demo-SIZE-LOOK.png; those that the docs show go to
+pictures/ beside this file too.
 """
 
 from __future__ import annotations
@@ -45,7 +46,32 @@ def main() -> None:
         for size, (width, height) in SIZES.items():
             for look in LOOKS:
                 photograph(browser, address, size, (width, height), look)
+        photograph_demo(browser)
         browser.close()
+
+
+def photograph_demo(browser: Browser) -> None:
+    """Make the demo and photograph it whole; the docs show its part on metres."""
+    words = [sys.executable, "-m", "sightline", "demo", "--out", str(FOLDER / "demo")]
+    subprocess.run(words, check=True)
+    for size, (width, height) in SIZES.items():
+        for look in LOOKS:
+            context = browser.new_context(
+                viewport={"width": width, "height": height},
+                color_scheme="dark" if look == "dark" else "light",
+                reduced_motion="reduce",
+            )
+            page = context.new_page()
+            page.goto((FOLDER / "demo" / "index.html").as_uri())
+            for cloud in page.locator("canvas.cloud").all():
+                cloud.scroll_into_view_if_needed()
+            page.wait_for_timeout(1500)
+            page.evaluate("scrollTo(0, 0)")
+            page.screenshot(path=FOLDER / f"demo-{size}-{look}.png", full_page=True)
+            if (size, look) == ("desktop", "dark"):
+                part = page.locator("#metres")
+                part.screenshot(path=PICTURES / "demo-metres.jpg", type="jpeg", quality=88)
+            context.close()
 
 
 @contextmanager

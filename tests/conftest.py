@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,18 @@ from hypothesis import settings
 # A loaded machine is no reason for a property to fail.
 settings.register_profile("sightline", deadline=None, max_examples=50)
 settings.load_profile("sightline")
+
+#: Read by Python at its start, this hides packages.
+_HIDE = """
+import sys
+
+class Hide:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {names}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Hide())
+"""
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -30,6 +44,19 @@ def photo() -> np.ndarray:
     from skimage import data
 
     return np.asarray(data.coffee())
+
+
+@pytest.fixture
+def without(tmp_path) -> Callable[..., dict[str, str]]:
+    """Environment for a process in which some packages are not installed."""
+
+    def hide(*names: str) -> dict[str, str]:
+        folder = tmp_path / "hidden"
+        folder.mkdir()
+        (folder / "sitecustomize.py").write_text(_HIDE.format(names=set(names)))
+        return {"PYTHONPATH": f"{folder}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
+
+    return hide
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ from PIL import Image
 from sightline.cli import main
 from sightline.examples import example_photograph
 from sightline.weights import catalogue
-from sightline.weights.store import locate
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -69,8 +68,6 @@ def test_the_docs_have_commands():
 
 @pytest.mark.parametrize("text", TYPED)
 def test_command_of_the_docs_runs(text, desk, capsys):
-    if "--people" in text and locate(catalogue.get("pose-full")) is None:
-        pytest.skip("pose-full is not here: sightline models get pose-detection pose-full")
     if text.startswith("view"):
         assert main(["depth", "photo.jpg", "--out", "results"]) == 0
     assert main(ALL[text]) == 0, capsys.readouterr().err

@@ -239,6 +239,7 @@ def test_asking_the_embedded_speaker(page):
     assert page.locator("#panel-ask .verdict").inner_text()
     decoded = page.locator("#panel-ask .decoded img")
     assert decoded.evaluate("image => image.decode().then(() => image.naturalWidth)") == 600
+    expect(page.locator("#panel-ask .chain")).to_contain_text("the picture above")
 
 
 def test_asking(browser, hub_folder, random_codebook, tmp_path):
@@ -317,21 +318,28 @@ def test_a_world_with_sliders(page):
     expect(page.locator("#panel-physics .law-table")).to_contain_text("penetration")
 
 
-def test_the_video_model(page, client):
-    """With one it runs and is scored; without one the page says so."""
-    model = client.get("/v1/models").json()["defaults"]["video"]
+def velocity_error(page) -> float:
+    """The first law of the table: how far velocities are from the truth, in units/s."""
+    row = page.locator("#panel-physics .law-table tbody tr").first
+    expect(row).to_contain_text("velocity")
+    return float(row.locator("td").nth(1).inner_text().split()[0])
+
+
+def test_the_video_model(page):
+    """The embedded one goes on with a world in range and far out of it, and is scored."""
     page.click("#tab-physics")
     page.wait_for_selector("#panel-physics .law-table tbody tr")
-    if model is None:
-        expect(page.locator("#panel-physics .predict")).to_be_disabled()
-        expect(page.locator("#panel-physics .about")).to_contain_text("no video model")
-        return
+    expect(page.locator("#panel-physics .about")).to_contain_text("The video model is video")
     page.click("#panel-physics .predict")
     expect(page.locator("#panel-physics .of")).to_have_text("of what the video model predicts")
+    expect(page.locator("#panel-physics .range")).to_contain_text("Inside the range")
     expect(page.locator("#panel-physics .past").first).to_be_attached()
+    inside = velocity_error(page)
     page.fill("#panel-physics input.radius", "2.2")
+    page.fill("#panel-physics input.speed", "7")
     page.click("#panel-physics .predict")
     expect(page.locator("#panel-physics .range")).to_contain_text("outside")
+    assert velocity_error(page) > inside
 
 
 def test_a_video_is_scored(page, world_film, tmp_path):
@@ -347,6 +355,13 @@ def test_a_video_is_scored(page, world_film, tmp_path):
     expect(page.locator("#panel-physics .of")).to_have_text("of bad.mp4")
     assert page.locator("#panel-physics tr.broken").count() > 0
     expect(page.locator("#panel-physics .flags i:not(.given)").first).to_be_attached()
+
+    # Without a truth, laws that need one say nothing.
+    rows = page.locator("#panel-physics .law-table tbody tr")
+    before = rows.count()
+    page.select_option("#panel-physics .truth", "none")
+    expect(rows.filter(has_text="mean |v - v̂|")).to_have_count(0)
+    assert 0 < rows.count() < before
     page.click("text=Back to this world")
     expect(page.locator("#panel-physics .of")).to_contain_text("of this world")
 

@@ -271,14 +271,6 @@ def test_nothing_of_known_size(client, small_photo):
     assert "--" not in answer.json()["error"]
 
 
-def test_no_model_that_answers(client, small_photo):
-    answer = client.post("/v1/ask", files={"image": small_photo}, data={"question": "which?"})
-    if client.get("/v1/models").json()["defaults"]["ask"] is not None:
-        pytest.skip("there is an embedded one")
-    assert answer.status_code == 503
-    assert "--ask-model" in answer.json()["error"]
-
-
 @pytest.mark.parametrize(
     ("world", "bucket"),
     [
@@ -380,14 +372,6 @@ def test_a_film_is_held_against_the_world_it_was_made_of(client):
     other = {**fields, "seed": "6", **pairs}
     found = client.post("/v1/physics/score", files={"video": mp4}, data=other).json()
     assert {law["name"]: law["value"] for law in found["laws"]}["position"] > 0.2
-
-
-def test_no_video_model(client):
-    if client.get("/v1/models").json()["defaults"]["video"] is not None:
-        pytest.skip("there is an embedded one")
-    answer = client.post("/v1/physics/predict", json={})
-    assert answer.status_code == 503
-    assert "--video-model" in answer.json()["error"]
 
 
 def test_models_and_limits(client):

@@ -135,3 +135,27 @@ def test_they_are_listed(live):
     assert found["defaults"]["video"] == "untrained.safetensors"
     usable = {one["name"] for one in found["models"] if one["usable"]}
     assert {"speaker", "untrained.safetensors", "tiny"} <= usable
+
+
+def test_without_the_packages_of_the_embedded_ones(without, small_photo, tmp_path):
+    """The rest works, and what does not says what to install."""
+    with running(tmp_path, "--model", "tiny", **without("torch", "transformers", "peft")) as live:
+        defaults = live.client.get("/v1/models").json()["defaults"]
+        assert (defaults["ask"], defaults["video"]) == (None, None)
+        files = {"image": small_photo}
+        assert live.client.post("/v1/depth", files=files).status_code == 200
+        asked = live.client.post("/v1/ask", files=files, data={"question": "depth map"})
+        predicted = live.client.post("/v1/physics/predict", json={})
+        for answer in (asked, predicted):
+            assert answer.status_code == 503
+            assert "pip install 'sightline[perception]'" in answer.json()["error"]
+
+
+def test_a_model_whose_packages_are_not_there(without, small_photo, tmp_path):
+    """One that the server was told to have is named with what it lacks, to whoever asks."""
+    hidden = without("torch", "transformers", "peft")
+    with running(tmp_path, "--model", "tiny", "--ask-model", "speaker", **hidden) as live:
+        fields = {"question": "depth map"}
+        answer = live.client.post("/v1/ask", files={"image": small_photo}, data=fields)
+        assert answer.status_code == 503
+        assert "speaker cannot be loaded: torch is not installed" in answer.json()["error"]

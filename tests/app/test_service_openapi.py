@@ -17,15 +17,13 @@ CHECKS = ",".join(
         "unsupported_method",
     )
 )
-#: These answer 503 where there is no model for them, as described.
-WITHOUT_MODELS = ("/v1/ask", "/v1/physics/predict")
 
 
-def schemathesis(server, folder, examples: int, *words: str, checks: str = CHECKS) -> str:
+def schemathesis(server, folder, examples: int, *words: str) -> str:
     done = subprocess.run(
         [
             *(sys.executable, "-m", "schemathesis.cli", "run", f"{server.address}/openapi.json"),
-            *("--checks", checks, "--max-examples", str(examples), "--seed", "1"),
+            *("--checks", CHECKS, "--max-examples", str(examples), "--seed", "1"),
             *("--workers", "1", "--no-color", "--request-timeout", "120", *words),
         ],
         capture_output=True,
@@ -38,26 +36,11 @@ def schemathesis(server, folder, examples: int, *words: str, checks: str = CHECK
     return done.stdout
 
 
-def without(*paths):
-    return [word for path in paths for word in ("--exclude-path", path)]
-
-
-def only(*paths):
-    return [word for path in paths for word in ("--include-path", path)]
-
-
 def test_the_server_keeps_to_its_description(server, tmp_path):
-    out = schemathesis(
-        server, tmp_path, 1, "--phases", "examples,fuzzing", *without(*WITHOUT_MODELS)
-    )
+    out = schemathesis(server, tmp_path, 1, "--phases", "examples,fuzzing")
     assert "passed" in out
-
-
-def test_what_has_no_model_says_so_as_described(server, tmp_path):
-    checks = CHECKS.replace("not_a_server_error,", "")
-    schemathesis(server, tmp_path, 1, "--phases", "fuzzing", *only(*WITHOUT_MODELS), checks=checks)
 
 
 @pytest.mark.slow
 def test_the_server_keeps_to_its_description_at_length(server, tmp_path):
-    schemathesis(server, tmp_path, 60, *without(*WITHOUT_MODELS))
+    print(schemathesis(server, tmp_path, 60)[-1500:])

@@ -1,4 +1,4 @@
-"""`sightline view` and `sightline demo`: from results to a page."""
+"""`sightline view`: from results to a page."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from sightline.batch.manifest import NAME, VERSION, Manifest
 from sightline.batch.naming import plan
 from sightline.cli import main
 from sightline.examples import example_photograph
-from sightline.files.clouds import read_points
-from sightline.files.depth_files import read_depth, write_depth
+from sightline.files.depth_files import write_depth
 from sightline.types import DepthMap, Kind
 
 
@@ -137,31 +136,6 @@ def test_a_page_where_a_folder_is(results, capsys):
     assert main(["view", str(results), "--out", str(results)]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert f"{results}: a folder is in the way of this file" in line
-
-
-def check_demo(result, out: Path) -> None:
-    assert result.returncode == 0, result.stderr
-    printed = [line.rsplit(maxsplit=1)[-1] for line in result.stdout.splitlines()]
-    names = ["coffee_color.png", "coffee.npz", "coffee.glb", "index.html"]
-    assert printed == [str(out / name) for name in names]
-    depth = read_depth(out / "coffee.npz")
-    assert depth.values.shape == (400, 600)
-    assert read_points(out / "coffee.glb").faces is not None
-    assert 'class="photo"' in (out / "index.html").read_text()
-
-
-def test_demo(sightline, model, tmp_path):
-    out = tmp_path / "demo"
-    check_demo(sightline("demo", "--out", out, "--model", model), out)
-
-
-def test_demo_with_the_embedded_model(sightline, tmp_path):
-    """The saucer's near edge is nearer than the table behind the cup."""
-    out = tmp_path / "demo"
-    check_demo(sightline("demo", "--out", out), out)
-    depth = read_depth(out / "coffee.npz")
-    near, far = depth.values[330:, 200:400].mean(), depth.values[:40, :150].mean()
-    assert (near > far) == depth.kind.larger_is_nearer
 
 
 def test_results_without_npz_are_shown_too(

@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import json
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler
@@ -181,3 +182,19 @@ def test_a_tool_that_cannot_start_is_told(work: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(sys, "executable", str(work / "nowhere"))
     with pytest.raises(InputError, match="pip could not be started"):
         download_archive(WHEEL, work)
+
+
+def test_few_tries_unless_the_user_wants_more(monkeypatch, tmp_path):
+    seen = {}
+
+    def run(_command, *, env, **_settings):
+        seen.update(env)
+        return subprocess.CompletedProcess([], 1, "", "ERROR: no network")
+
+    monkeypatch.setattr(packagers.subprocess, "run", run)
+    monkeypatch.setenv("npm_config_fetch_retries", "9")
+    monkeypatch.delenv("PIP_RETRIES", raising=False)
+    with pytest.raises(InputError, match="no network"):
+        packagers._run(["pip"], "pip", tmp_path)
+    assert (seen["PIP_RETRIES"], seen["npm_config_fetch_retries"]) == ("2", "9")
+    assert seen["PATH"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,11 @@ from sightline.weights.entry import Entry
 from sightline.weights.sources import Embedded
 from sightline.weights.store import locate, resolve
 
+#: Packages that embedded models want, by purpose.
+_PACKAGES = {
+    "language": ("torch", "transformers", "safetensors"),
+    "video": ("torch", "safetensors"),
+}
 #: For so long an answer about files on disk is believed, in [s].
 _BELIEVED = 10.0
 
@@ -53,12 +59,22 @@ def setup_of(options: ServeOptions, spool: Path) -> Setup:
 
 
 def _embedded(purpose: str, name: str | None = None) -> str | None:
-    """Return the name of the model for a purpose that is inside the package, if there is one."""
+    """Return the name of the model for a purpose that is inside the package, if it can run here."""
+    if not all(map(_installed, _PACKAGES[purpose])):
+        return None
     for entry in catalogue.ENTRIES:
         inside = isinstance(entry.source, Embedded) and locate(entry) is not None
         if inside and entry.purpose == purpose and name in (None, entry.name):
             return entry.name
     return None
+
+
+def _installed(package: str) -> bool:
+    """Whether a package could be imported; nothing is."""
+    try:
+        return find_spec(package) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def _there(name: str) -> bool:

@@ -11,6 +11,16 @@ from sightline.errors import InputError
 _PIXELS = re.compile(r"; make it smaller, or raise --max-pixels.*", re.DOTALL)
 _FLAG = re.compile(r"--([a-z][a-z-]*)")
 
+#: The embedded models want packages that the service alone does not.
+NO_SPEAKER = (
+    "this server has no model that answers questions; run pip install 'sightline[perception]' for the "
+    "embedded one, or start it with --ask-model"
+)
+NO_VIDEO_MODEL = (
+    "this server has no video model; run pip install 'sightline[perception]' for the embedded one, or "
+    "start it with --video-model"
+)
+
 
 class Problem(Exception):
     """An answer instead of a result.

@@ -1,75 +1,50 @@
-"""`sightline demo`: the whole way once, on a photograph that comes with the package."""
+"""`sightline demo`: the whole way once, on pictures that come with the package, as one page."""
 
 from __future__ import annotations
 
-from contextlib import closing
+import sys
 from pathlib import Path
+from typing import Annotated, Literal
 
-from sightline.batch.options import Flag
+from cyclopts import Parameter
+
+PartName = Literal["depth", "metres", "ask", "films"]
 
 
 def demo(
-    *, out: Path = Path("demo"), model: str = "default", people: Flag = False, ask: Flag = False
+    *,
+    out: Path = Path("demo"),
+    model: str = "default",
+    only: Annotated[list[PartName] | None, Parameter(consume_multiple=True, negative=())] = None,
 ) -> int:
-    """Estimate the depth of a photograph and write everything that can be looked at.
+    """Make one page of the whole flow: depth and cloud, metres by a person, a question, films.
+
+    Parts that need more than is installed, or networks that cannot be fetched, say so on the page.
 
     Args:
-        out: folder for the results.
-        model: name of a model or a weight file.
-        people: metres, by the person in another photograph (fetches the networks that find people).
-        ask: ask the embedded speaker which of two points is nearest, and see how it gets there.
+        out: folder for the page and the results.
+        model: name of a depth model or a weight file.
+        only: some of the parts.
     """
-    if ask:
-        return _ask(out)
-    if people:
-        from sightline.cli.metric import metric
-        from sightline.examples import example_person
-        from sightline.metric.options import MetricOptions
+    from sightline.demo.run import NAMES, run_demo
 
-        options = MetricOptions(model=model)
-        return metric(
-            [str(example_person())], out=out, save=("npz", "color", "glb"), options=options
-        )
-    from sightline.batch.options import DepthOptions
-    from sightline.batch.run import prepare, run
-    from sightline.cli.view import exhibit
-    from sightline.examples import example_photograph
-    from sightline.report import write_page
-
-    wanted = DepthOptions(model=model, save=("npz", "color", "glb"))
-    (job,) = prepare([example_photograph()], out, wanted)
-    with closing(run([job], out, wanted)) as outcomes:
-        for outcome in outcomes:
-            if outcome.failure is not None:
-                raise outcome.failure
-    paths = dict(job.outputs)
-    page = out / "index.html"
-    write_page(page, [exhibit(paths["npz"])], title="Depth from one photograph")
-    rows = (
-        ("depth in colours", paths["color"]),
-        ("the numbers", paths["npz"]),
-        ("mesh for any 3D viewer", paths["glb"]),
-        ("page to look at", page),
-    )
-    width = max(len(label) for label, _ in rows)
-    for label, path in rows:
-        print(f"{label:<{width}}  {path}")
+    page, parts = run_demo(out, model, _tell, live=f"{_program()} serve --open", only=only or NAMES)
+    for part in parts:
+        print(f"{part.plan.title} ({part.seconds:.1f} s)" if part.fields else part.plan.title)
+        for line in part.lines or (part.missing,):
+            print(f"  {line}")
+    print()
+    print(f"page to look at  {page}")
+    print(f"in a browser     {page.resolve().as_uri()}")
+    print(f"the live page    {_program()} serve --open")
     return 0
 
 
-def _ask(out: Path) -> int:
-    """Ask about the cup and the table behind it."""
-    from sightline.cli.ask import ask
-    from sightline.examples import example_photograph
+def _program() -> str:
+    """How the user called us, so that the next command can be copied."""
+    called = Path(sys.argv[0])
+    return str(called) if called.name == "sightline" else "sightline"
 
-    path = out / "ask.png"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    ask(
-        example_photograph(),
-        "which is nearest?",
-        points=["A=60,40", "B=330,330"],
-        picture=path,
-        force=True,
-    )
-    print(path)
-    return 0
+
+def _tell(line: str) -> None:
+    print(f"… {line}", file=sys.stderr, flush=True)

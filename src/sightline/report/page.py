@@ -20,6 +20,7 @@ from sightline.errors import InputError
 from sightline.files.atomic import write_bytes
 from sightline.files.palettes import Palette
 from sightline.report import payload
+from sightline.report.marks import Mark
 from sightline.report.templating import environment
 from sightline.types import CameraSource, DepthMap, Kind
 
@@ -48,12 +49,14 @@ class Exhibit:
         depth: its depth map.
         photo: (H, W, 3) uint8 RGB of the same size, or None when it is not at hand.
         files: label to path of files that the page links to, such as `{"npz": Path("a.npz")}`.
+        marks: over the picture.
     """
 
     title: str
     depth: DepthMap
     photo: NDArray[np.uint8] | None = None
     files: Mapping[str, Path] = field(default_factory=dict)
+    marks: Sequence[Mark] = ()
 
     def __post_init__(self) -> None:
         if self.photo is not None and self.photo.shape != (*self.depth.values.shape, 3):
@@ -86,18 +89,28 @@ def write_page(
         .get_template("page.html")
         .render(
             title=title,
-            exhibits=[_fields(exhibit, folder, palette) for exhibit in exhibits],
+            exhibits=[fields_of(exhibit, folder, palette) for exhibit in exhibits],
         )
     )
     # A file's name may hold bytes that are no text; the title shows them as `\udce9`.
     write_bytes(path, text.encode(errors="backslashreplace"))
 
 
-def _fields(exhibit: Exhibit, folder: Path, palette: Palette) -> dict[str, Any]:
+def fields_of(exhibit: Exhibit, folder: Path, palette: Palette = "spectral") -> dict[str, Any]:
+    """Return what `panes.html` shows of a result.
+
+    Args:
+        exhibit: the result.
+        folder: of the page.
+        palette: colours for depth.
+    """
     depth = exhibit.depth
     camera = payload.camera_of(depth)
     return {
         "title": exhibit.title,
+        "width": depth.width,
+        "height": depth.height,
+        "marks": exhibit.marks,
         "size": f"{depth.width} × {depth.height}",
         "meaning": _MEANING[depth.kind],
         "camera": f"{camera.fov:.0f}° wide, {_CAMERA[camera.source]}",

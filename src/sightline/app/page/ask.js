@@ -25,8 +25,9 @@ export class AskTab {
       const missing = find(".missing", panel);
       missing.hidden = false;
       missing.replaceChildren(
-        "This server has no model that answers questions. Start it with one: ",
-        make("code", {}, "sightline serve --ask-model RUN/adapter"), ".");
+        "This server has no model that answers questions. The embedded one wants ",
+        make("code", {}, "pip install 'sightline[perception]'"), "; another is given by ",
+        make("code", {}, "sightline serve --ask-model RUN"), ".");
     }
     source.addEventListener("change", () => { this.fresh = false; });
   }
@@ -112,18 +113,11 @@ export class AskTab {
   }
 }
 
-// Lines of the chain; those drawn with characters (they begin with blanks) become one block.
+// Lines of the chain; a map drawn with characters (its lines begin with blanks) is the picture above them.
 function steps(lines) {
-  const items = [];
-  let block = null;
-  for (const line of lines) {
-    if (/^\s{2}/.test(line)) {
-      if (!block) items.at(-1)?.append((block = make("pre", { ariaHidden: "true" })));
-      if (block) block.textContent += `${line.slice(2)}\n`;
-    } else {
-      block = null;
-      items.push(make("li", {}, line));
-    }
-  }
-  return items;
+  const drawn = (line) => /^\s{2}/.test(line ?? "");
+  return lines.flatMap((line, k) => {
+    if (drawn(line)) return [];
+    return make("li", {}, drawn(lines[k + 1]) ? `${line.split(/[,:]/)[0]}: the picture above` : line);
+  });
 }

@@ -122,7 +122,8 @@ export class PhysicsTab {
     about.hidden = false;
     if (!this.models.defaults.video) {
       button.disabled = true;
-      about.textContent = "This server has no video model to run; videos of any other can be scored.";
+      about.replaceChildren("This server has no video model to run: the embedded one wants ",
+        make("code", {}, "pip install 'sightline[perception]'"), ". Videos of any other can be scored.");
       return;
     }
     about.textContent = `The video model is ${this.models.defaults.video}: it sees three frames and continues them.`;

@@ -13,7 +13,7 @@ from sightline.app.desk import Desk
 from sightline.app.formats import ASKED, FILM, FRAMES, MAP, PLAIN, choose
 from sightline.app.forms import read_form, read_json
 from sightline.app.jobs import Job
-from sightline.app.problems import Problem
+from sightline.app.problems import NO_SPEAKER, NO_VIDEO_MODEL, Problem
 from sightline.app.routes import examples
 from sightline.app.routes.describe import Format, Wait, answers, form_body, json_body
 
@@ -167,10 +167,9 @@ def _refuse_without_model(desk: Desk, kind: str) -> None:
     """Say at once what this server cannot do."""
     setup = desk.shelf.setup
     if kind == "ask" and setup.ask_model is None:
-        sentence = "this server has no model that answers questions; start it with --ask-model"
-        raise Problem(503, sentence)
+        raise Problem(503, NO_SPEAKER)
     if kind == "predict" and setup.video_model is None:
-        raise Problem(503, "this server has no video model; start it with --video-model")
+        raise Problem(503, NO_VIDEO_MODEL)
 
 
 def _check(desk: Desk, job: Job, uploads: list[str]) -> Job | None:

@@ -7,10 +7,6 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-import cv2
-import numpy as np
-from numpy.typing import NDArray
-
 from sightline.app.formats import MAP
 from sightline.app.problems import Problem, without_flags
 from sightline.app.tasks.fits import write_fit
@@ -20,38 +16,14 @@ from sightline.app.tasks.tools import Tools
 from sightline.app.worker import Reporter
 from sightline.errors import InputError
 from sightline.files.pictures import Picture
-from sightline.metric.bodies.fit import fit_body
 from sightline.metric.estimate import Known, Metres
+from sightline.metric.found import Found, Remembering, describe
 from sightline.metric.head.fit import ClueReport
-from sightline.metric.measure import Value
 from sightline.metric.options import Yardsticks
-from sightline.metric.people.types import PeopleFinder, Person
 from sightline.metric.work import Tools as MetricTools
 from sightline.metric.work import metres_of
 from sightline.metric.yardsticks.words import parse_known, parse_length
-from sightline.types import BoolArray, Camera, Kind
-
-#: An outline is within so many pixels of the mask, at least; of large pictures a share of them.
-_OUTLINE = 1.0
-#: Pieces of a person's outline, at most.
-_PIECES = 8
-
-
-class Remembering:
-    """A finder of people that keeps whom it found, for showing them.
-
-    Args:
-        finder: that looks.
-    """
-
-    def __init__(self, finder: PeopleFinder) -> None:
-        self.source, self._finder = finder.source, finder
-        self.found: list[Person] = []
-
-    def find(self, pixels: NDArray[np.uint8], camera: Camera) -> list[Person]:
-        """Return the people of an (H, W, 3) sRGB picture, the surest first."""
-        self.found = self._finder.find(pixels, camera)
-        return self.found
+from sightline.types import Kind
 
 
 def run(order: Order, tools: Tools, report: Reporter) -> tuple[Sequence[str], dict[str, str]]:
@@ -104,7 +76,7 @@ def measured(
     assert metres.depth.camera is not None
     found = [] if finder is None else finder.found
     report(None, "measuring people")
-    people = [_shown(number, one, metres) for number, one in enumerate(found, 1)]
+    people = [_shown(one) for one in describe(found, metres)]
     return metres, people
 
 
@@ -149,45 +121,18 @@ def _with_notes(metres: Metres, notes: list[str]) -> Metres:
     return replace(metres, warnings=(*metres.warnings, *notes))
 
 
-def _shown(number: int, person: Person, metres: Metres) -> dict[str, Any]:
-    """Say who somebody is: outline, height, distance."""
-    camera = metres.depth.camera
-    assert camera is not None
-    facts: dict[str, Any] = {
-        "name": f"person {number}",
-        "box": [round(float(side), 1) for side in person.box],
-        "outline": outline(person.mask),
-        "confidence": round(person.confidence, 3),
-        "height_m": None,
-        "height_sigma_m": None,
-        "distance_m": None,
-        "distance_sigma_m": None,
-        "text": "no body could be fitted",
-        "warnings": [],
-    }
-    try:
-        body = fit_body(person, camera)
-    except InputError as error:
-        return {**facts, "text": str(error)}
-    # The distance is proportional to the focal length, which is known only so well.
-    share = math.hypot(body.distance_sigma, metres.fit.focal_sigma)
-    height = Value(body.height, body.height_sigma)
-    distance = Value(body.distance, body.distance * share)
+def _shown(found: Found) -> dict[str, Any]:
+    """Return somebody as JSON has it."""
+    height, distance = found.height, found.distance
     return {
-        **facts,
-        "height_m": height.value,
-        "height_sigma_m": height.sigma,
-        "distance_m": distance.value,
-        "distance_sigma_m": distance.sigma,
-        "text": f"{height} m tall, {distance} m away",
-        "warnings": list(body.warnings),
+        "name": found.name,
+        "box": [round(side, 1) for side in found.box],
+        "outline": [[list(corner) for corner in piece] for piece in found.outline],
+        "confidence": round(found.confidence, 3),
+        "height_m": None if height is None else height.value,
+        "height_sigma_m": None if height is None else height.sigma,
+        "distance_m": None if distance is None else distance.value,
+        "distance_sigma_m": None if distance is None else distance.sigma,
+        "text": found.text,
+        "warnings": list(found.warnings),
     }
-
-
-def outline(mask: BoolArray) -> list[list[list[int]]]:
-    """Return the closed polygons (x, y) around an (H, W) mask, the largest first."""
-    found, _ = cv2.findContours(mask.astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
-    found = sorted(found, key=cv2.contourArea, reverse=True)[:_PIECES]
-    near = max(_OUTLINE, max(mask.shape) / 800)
-    pieces = [cv2.approxPolyDP(one, near, True).reshape(-1, 2) for one in found]
-    return [[[int(x), int(y)] for x, y in piece] for piece in pieces if len(piece) > 2]

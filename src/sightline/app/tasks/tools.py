@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sightline.app.problems import Problem, in_words
+from sightline.app.problems import NO_SPEAKER, NO_VIDEO_MODEL, Problem, in_words
 from sightline.app.worker import Setup
 from sightline.errors import InputError
 from sightline.weights import catalogue
@@ -84,31 +84,28 @@ class Tools:
     def speaker(self) -> Speaker:
         """The model that answers questions."""
         if self.setup.ask_model is None:
-            raise Problem(
-                503,
-                "this server has no model that answers questions; start it with --ask-model",
-            )
-        from sightline.perception.model.loading import load_speaker
-
+            raise Problem(503, NO_SPEAKER)
         with _loading(Path(self.setup.ask_model).name):
+            from sightline.perception.model.loading import load_speaker
+
             return load_speaker(self.setup.ask_model)
 
     @cached_property
     def tokenizer(self) -> DepthTokenizer:
         """The codebook of that model."""
-        from sightline.perception.codebook.tokenizer import DepthTokenizer
-
         with _loading(Path(self.setup.codebook).name):
+            from sightline.perception.codebook.tokenizer import DepthTokenizer
+
             return DepthTokenizer(self.setup.codebook)
 
     @cached_property
     def video_model(self) -> VideoModel:
         """The model that continues videos."""
         if self.setup.video_model is None:
-            raise Problem(503, "this server has no video model; start it with --video-model")
-        from sightline.video_model.model import load
-
+            raise Problem(503, NO_VIDEO_MODEL)
         with _loading(Path(self.setup.video_model).name):
+            from sightline.video_model.model import load
+
             return load(self.setup.video_model, device="cpu")
 
 
@@ -119,6 +116,9 @@ def _loading(name: str) -> Iterator[None]:
         yield
     except InputError as error:
         why = in_words(error, name)
+        raise Problem(503, f"the model {name} cannot be loaded: {why}") from error
+    except ModuleNotFoundError as error:
+        why = f"{error.name} is not installed; run pip install 'sightline[perception]'"
         raise Problem(503, f"the model {name} cannot be loaded: {why}") from error
 
 

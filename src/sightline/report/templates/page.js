@@ -30,4 +30,14 @@
     setUpCompare(root, grid);
     setUpCloud(root, grid);
   }
+
+  // Films stand still where the system asks for less motion, and while they are held.
+  const calm = "(prefers-reduced-motion: reduce)";
+  for (const button of document.querySelectorAll(".hold")) {
+    button.addEventListener("click", () => {
+      const held = button.getAttribute("aria-pressed") !== "true";
+      button.setAttribute("aria-pressed", String(held));
+      for (const still of document.querySelectorAll("picture source")) still.media = held ? "all" : calm;
+    });
+  }
 })();

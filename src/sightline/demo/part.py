@@ -1,0 +1,108 @@
+"""A part of the demo: what it shows on the page and says in a terminal, or why it cannot be shown."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sightline.errors import InputError
+
+#: Told in one line what is about to take a while.
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a part has to show.
+
+    Attributes:
+        fields: for the part's template.
+        lines: for a terminal.
+    """
+
+    fields: Mapping[str, Any]
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What every part is made for.
+
+    Attributes:
+        out: folder of the page and of what it links to.
+        model: name of the depth model.
+        tell: told what is about to take a while.
+    """
+
+    out: Path
+    model: str
+    tell: Tell
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A part before it is made.
+
+    Attributes:
+        name: what the user calls it; also its anchor on the page.
+        title: its heading.
+        says: what is to be seen, a sentence or two.
+        extra: of the package, that it needs beside the core; or empty.
+        make: does the work; imports what is heavy.
+    """
+
+    name: str
+    title: str
+    says: str
+    extra: str
+    make: Callable[[Order], Shown]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part that was made, or tried.
+
+    Attributes:
+        plan: what it was to be.
+        fields: for its template; empty where it could not be made.
+        lines: for a terminal.
+        missing: why it could not be made and what to do about it, a sentence; or empty.
+        seconds: that it took.
+    """
+
+    plan: Plan
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    lines: tuple[str, ...] = ()
+    missing: str = ""
+    seconds: float = 0.0
+
+
+def attempt(plan: Plan, order: Order) -> Part:
+    """Make a part; what is not installed or cannot be had is said, and no reason to stop.
+
+    Args:
+        plan: of the part.
+        order: what it is made for.
+    """
+    start = time.perf_counter()
+    try:
+        shown = plan.make(order)
+    except ModuleNotFoundError as error:
+        if not plan.extra or (error.name or "").startswith("sightline"):
+            raise
+        return Part(plan, missing=_lacking(plan, error.name or "a package"))
+    except InputError as error:
+        if not plan.extra:  # depth itself has nothing to fall back on
+            raise
+        return Part(plan, missing=f"This part could not be made: {error}.")
+    return Part(plan, shown.fields, shown.lines, seconds=time.perf_counter() - start)
+
+
+def _lacking(plan: Plan, package: str) -> str:
+    return (
+        f"This part needs {package}, which is not installed; "
+        f"run: pip install 'sightline[{plan.extra}]'"
+    )

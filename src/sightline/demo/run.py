@@ -1,0 +1,75 @@
+"""Make the parts of the demo and put them on one page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from sightline.demo import depth, films, metres, question
+from sightline.demo.part import Order, Part, Plan, Tell, attempt
+
+PLANS = (
+    Plan(
+        "depth",
+        "Depth from one photograph",
+        "Drag the line to uncover depth, point at the picture to read a value; drag the cloud to turn "
+        "it, scroll or pinch to come closer.",
+        "",
+        depth.make,
+    ),
+    Plan(
+        "metres",
+        "Metres, by a person in the picture",
+        "Depth alone has no unit. A person is found, a body is fitted, and the picture gets metres "
+        "with error bars.",
+        "metric",
+        metres.make,
+    ),
+    Plan(
+        "ask",
+        "A question, answered in steps",
+        "The embedded speaker writes down what it perceives, depth included, before it concludes; the "
+        "conclusion is then checked against the map that it wrote itself.",
+        "perception",
+        question.make,
+    ),
+    Plan(
+        "films",
+        "A video model, and what the laws say of it",
+        "The embedded video model sees the first frames of a world whose laws are known and goes on by "
+        "itself: with radii and speeds as in its training, and with others.",
+        "perception,physics",
+        films.make,
+    ),
+)
+
+NAMES = tuple(plan.name for plan in PLANS)
+
+
+def run_demo(
+    out: Path, model: str, tell: Tell, *, live: str, only: Sequence[str] = NAMES
+) -> tuple[Path, list[Part]]:
+    """Make the page; return where it is, and its parts.
+
+    Args:
+        out: folder for the page and for what it links to.
+        model: name of a depth model or a weight file.
+        tell: told what is about to take a while.
+        live: the command that starts the live page.
+        only: names of the parts to make, in the order of the page.
+    """
+    order = Order(out, model, tell)
+    out.mkdir(parents=True, exist_ok=True)
+    parts = [attempt(plan, order) for plan in PLANS if plan.name in only]
+    path = out / "index.html"
+    write(path, parts, live)
+    return path, parts
+
+
+def write(path: Path, parts: Sequence[Part], live: str) -> None:
+    """Write a page that stands alone."""
+    from sightline.files.atomic import write_bytes
+    from sightline.report.templating import environment
+
+    template = environment("sightline.demo").get_template("demo.html")
+    write_bytes(path, template.render(parts=parts, live=live).encode(errors="backslashreplace"))
