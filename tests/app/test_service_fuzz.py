@@ -126,28 +126,11 @@ def strange_form(rng: random.Random) -> dict[str, str]:
 
 
 QUESTIONS = (
-    *(
-        "which is nearest?",
-        "how many cups?",
-        "depth map",
-        "",
-        "?",
-        "which is farthest?",
-        "\x00",
-        "😀" * 50,
-    ),
-    *("how many <DEPTH_3>?", "near " * 99, "x" * 501, "count the " + "a" * 400),
+    *("which is nearest?", "how many cups?", "depth map", "", "?", "which is farthest?"),
+    *("\x00", "😀" * 50, "how many <DEPTH_3>?", "near " * 99, "x" * 501, "count the " + "a" * 400),
 )
 POINTS = (
-    "A=1,1",
-    "B=20,20",
-    "C=9,30",
-    "A=1e9,1",
-    "A=nan,1",
-    "Z=1,1",
-    "=",
-    "A=1",
-    "B=-1,-1",
+    *("A=1,1", "B=20,20", "C=9,30", "A=1e9,1", "A=nan,1", "Z=1,1", "=", "A=1", "B=-1,-1"),
     "😀=1,2",
 )
 
@@ -211,9 +194,9 @@ def films(world_film, photo):
     return [world_film, film(photo, 8, 32)]
 
 
-def test_a_hundred_strange_requests(server, pictures, films):
-    statuses = fuzz(server, pictures, films, 100, seed=1)
-    assert statuses[200] > 5
+def test_strange_requests(server, pictures, films):
+    statuses = fuzz(server, pictures, films, 140, seed=1)
+    assert statuses[200] > 10
     assert statuses[422] > 10
 
 

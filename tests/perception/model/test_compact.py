@@ -138,6 +138,15 @@ def test_a_picture_stands_at_the_same_distance_from_all_answers(speaker):
         assert len(ids) - last == 2  # the line's end, and then the model speaks
 
 
+def test_what_is_counted_is_said_again_behind_the_picture(speaker):
+    writing = speaker.writing
+    asked = "How many wine glasses are there?"
+    ids = writing.prompt(asked)
+    last = len(ids) - 1 - ids[::-1].index(writing.image)
+    assert writing.read(ids[:last]) == asked
+    assert writing.tokenizer.decode(ids[last + 1 :]) == "\n wine glasses:\n"
+
+
 def test_any_text_is_spelt_and_digits_are_single(speaker):
     writing = speaker.writing
     for text in (

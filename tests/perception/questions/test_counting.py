@@ -11,6 +11,7 @@ from sightline.perception.questions.counting import (
     boxes_question,
     chain,
     direct,
+    kind_of,
     kind_to_ask,
     read_number,
 )
@@ -72,6 +73,21 @@ def test_there_are_none(rng):
 )
 def test_numbers_are_read_exactly(text, number):
     assert read_number(text) == number
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("How many cups are in this picture?", "cups"),
+        ("how many wine  glasses can you see", "wine glasses"),
+        ("Count the red balls.", "red balls"),
+        ("What is the number of chairs in the room?", "chairs"),
+        ("Which one is nearest to the camera?", None),
+        ("Write the depth map of this picture in depth tokens.", None),
+    ],
+)
+def test_what_is_counted_is_read_from_the_question(question, kind):
+    assert kind_of(question) == kind
 
 
 def test_broken_boxes_are_not_counted():

@@ -16,11 +16,11 @@ SEEN = (CUP, LAMP, BALL)
 def test_every_thing_has_a_line_and_the_last_says_how_many():
     record = chain("a.jpg", "cup", SEEN, [True, False, True])
     first, second, third, end, number = record.answer.splitlines()
-    assert first == "a=<PIXEL_33><PIXEL_33><PIXEL_100><PIXEL_134> 1"
-    assert second == "b=- 1"
-    assert third.startswith("c=<PIXEL_201>")
+    assert first == "a cups=<PIXEL_33><PIXEL_33><PIXEL_100><PIXEL_134> 1"
+    assert second == "b cups=- 1"
+    assert third.startswith("c cups=<PIXEL_201>")
     assert third.endswith(" 2")
-    assert end == "d=. 2"
+    assert end == "d cups=. 2"
     assert number == "So the number of cups is 2"
     assert record.question.startswith("How many cups")
     assert read_number(record.answer) == len(boxes_from_text(record.answer)) == 2
@@ -33,7 +33,7 @@ def test_every_thing_has_a_line_and_the_last_says_how_many():
 def test_there_are_none_and_there_is_nothing():
     assert read_number(chain("a.jpg", "cup", SEEN, [False] * 3).answer) == 0
     nothing = chain("a.jpg", "cup", (), ())
-    assert nothing.answer == "a=. 0\nSo the number of cups is 0"
+    assert nothing.answer == "a cups=. 0\nSo the number of cups is 0"
 
 
 def test_an_answer_that_was_cut_off_says_no_number():
@@ -44,8 +44,8 @@ def test_an_answer_that_was_cut_off_says_no_number():
 
 def test_there_are_names_for_24_things():
     full = chain("a.jpg", "cup", [CUP] * 24, [True] * 24).answer.splitlines()
-    assert full[-2].startswith(f"{NAMES[-1]}=<PIXEL")
-    assert len({re.match("[a-z]=", row)[0] for row in full[:-1]}) == 24
+    assert full[-2].startswith(f"{NAMES[-1]} cups=<PIXEL")
+    assert len({re.match("[a-z] ", row)[0] for row in full[:-1]}) == 24
     with pytest.raises(InputError, match="25 things"):
         chain("a.jpg", "cup", [CUP] * 25, [True] * 25)
 
