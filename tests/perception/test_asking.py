@@ -194,18 +194,36 @@ def test_an_answer_without_map_or_places():
 def test_counting_is_checked_by_boxes():
     boxes = "Box 1: (<PIXEL_1><PIXEL_2><PIXEL_30><PIXEL_40>)\n"
     text = f"Boxes of cups:\n{boxes}{boxes.replace('1:', '2:')}So the number of cups is 3"
-    answer = read_count_answer(text)
+    answer = read_count_answer(text, "cups")
     assert (answer.said, answer.perceived, answer.agrees) == (3, 2, False)
     assert reply(answer, asked="count").final == 2
     assert reply(answer, asked="count", verify=False).final == 3
     lines = lines_of(reply(answer, asked="count"))
     assert lines[0] == "Box 1: 2,2 to 62,41"
     assert reply(answer, asked="count").to_dict()["boxes"][0] == [2.0, 2.0, 62.0, 41.0]
-    none = read_count_answer("There are no cups in this picture.\nSo the number of cups is 0")
+    none = read_count_answer(
+        "There are no cups in this picture.\nSo the number of cups is 0", "cups"
+    )
     assert (none.said, none.perceived, none.agrees) == (0, 0, True)
-    bare = read_count_answer("4")
+    bare = read_count_answer("4", "cups")
     assert (bare.said, bare.perceived) == (4, None)
-    torn = read_count_answer("<PIXEL_1><PIXEL_2>\nSo the number of cups is 1")
+    torn = read_count_answer("<PIXEL_1><PIXEL_2>\nSo the number of cups is 1", "cups")
+    assert (torn.boxes, torn.final()) == (None, 1)
+
+
+def test_counting_is_checked_by_what_was_named():
+    box = "<PIXEL_1><PIXEL_2><PIXEL_30><PIXEL_40>"
+    other = box.replace("_1>", "_9>")
+    text = f"a cups={box} 1\nb lamps={other} 2\nc=. 2\nSo the number of cups is 2"
+    answer = read_count_answer(text, "cups")
+    assert (answer.said, answer.perceived, answer.agrees) == (2, 1, False)
+    assert answer.named == (("cups", (1, 2, 30, 40)), ("lamps", (9, 2, 30, 40)))
+    shown = reply(answer, asked="count")
+    assert "It also named 1 lamps" in lines_of(shown)
+    assert shown.to_dict()["named"][1] == {"kind": "lamps", "box": [18.0, 2.0, 62.0, 41.0]}
+    nothing = read_count_answer("a=. 0\nSo the number of cups is 0", "cups")
+    assert (nothing.perceived, nothing.agrees) == (0, True)
+    torn = read_count_answer(f"a cups={box[:-9]} 1\nSo the number of cups is 1", "cups")
     assert (torn.boxes, torn.final()) == (None, 1)
 
 
@@ -225,6 +243,6 @@ def test_the_picture_shows_both():
     sheet = picture_of(reply(answer), pixels)
     assert sheet.shape == (300, 808, 3)
     assert not np.array_equal(sheet[:, :400], pixels)
-    boxes = read_count_answer("<PIXEL_1><PIXEL_2><PIXEL_30><PIXEL_40> 1")
+    boxes = read_count_answer("<PIXEL_1><PIXEL_2><PIXEL_30><PIXEL_40> 1", "cups")
     assert picture_of(reply(boxes, asked="count"), pixels).shape == (300, 400, 3)
     assert picture_of(reply(answer), np.zeros((1, 1, 3), np.uint8)).shape[0] == 160

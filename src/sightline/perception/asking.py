@@ -31,6 +31,7 @@ from sightline.perception.model.loading import Speaker, load_speaker
 from sightline.perception.questions import counting, depth
 from sightline.perception.questions.markers import LETTERS, SIDE, draw_points, squash
 from sightline.perception.questions.plurals import plural
+from sightline.perception.vocabulary import Box
 
 Asked = Literal["nearest", "count", "map"]
 
@@ -182,7 +183,8 @@ class Reply:
             boxes = answer.boxes or ()
             return common | {
                 "kind": self.question.kind,
-                "boxes": [[a * x, b * y, (c + 1) * x, (d + 1) * y] for a, b, c, d in boxes],
+                "boxes": [_in_pixels(box, x, y) for box in boxes],
+                "named": [{"kind": k, "box": _in_pixels(box, x, y)} for k, box in answer.named],
             }
         return common | {
             "points": {
@@ -194,6 +196,11 @@ class Reply:
             "values": {k: round(v, 4) for k, v in answer.values.items()},
             "own_values": {k: round(v, 2) for k, v in answer.own_values.items()},
         }
+
+
+def _in_pixels(box: Box, x: float, y: float) -> list[float]:
+    left, top, right, bottom = box
+    return [left * x, top * y, (right + 1) * x, (bottom + 1) * y]
 
 
 def ask(
@@ -254,10 +261,10 @@ def reply_to(
     seen = squash(picture.pixels)
     if question.asked == "count":
         _need(speaker.vocabulary.pixels, "pixel")
-        _need_counting(speaker, question.kind)
+        kind = _counted_kind(speaker, question.kind)
         steps = counting.STEPS[speaker.writing.speech.counts_by]
-        asked = counting.ASK_COUNT.format(question.kind) + steps
-        counted = read_count_answer(speak(speaker, seen, asked, maps=0, sides=BOX))
+        asked = counting.ASK_COUNT.format(kind) + steps
+        counted = read_count_answer(speak(speaker, seen, asked, maps=0, sides=BOX), kind)
         return Reply(question, counted, seen, picture.width, picture.height, verify)
     _need(speaker.vocabulary.codes, "depth")
     speaker.check_codebook(tokenizer.sha256)
@@ -271,16 +278,23 @@ def reply_to(
     return Reply(question, answer, shown, picture.width, picture.height, verify)
 
 
-def _need_counting(speaker: Speaker, kind: str) -> None:
-    """Refuse to count what a speaker was never taught: it would make something up."""
+def _counted_kind(speaker: Speaker, kind: str) -> str:
+    """Return a kind as the model was taught to write it.
+
+    Raises:
+        InputError: it was never taught to count that: it would make something up.
+    """
     if not speaker.counts:
         raise InputError(
             "this model was not taught to count",
             remedy="ask about points or the depth map, or give one that counts by --model",
         )
     known = getattr(speaker.model.config.vision_config, "kinds", None)
-    if known is None or any(kind in (one, plural(one)) for one in known):
-        return
+    if known is None:
+        return kind
+    for one in known:
+        if kind in (one, plural(one)):
+            return plural(one)
     raise InputError(
         f"this model was not taught to count {kind}",
         remedy=f"it knows {', '.join(plural(one) for one in known)}" if known else "take another",

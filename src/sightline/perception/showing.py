@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +76,9 @@ def _count_lines(reply: Reply, answer: CountAnswer) -> list[str]:
         lines.append(
             f"Box {number}: {a * x:.0f},{b * y:.0f} to {(c + 1) * x:.0f},{(d + 1) * y:.0f}"
         )
+    others = Counter(kind for kind, box in answer.named if box not in (answer.boxes or ()))
+    if others:
+        lines.append("It also named " + ", ".join(f"{n} {k}" for k, n in others.items()))
     if answer.boxes is None:
         lines.append("It listed no boxes.")
     lines.append("Its words: no number" if answer.said is None else f"Its words: {answer.said}")

@@ -103,4 +103,5 @@ def test_answers_may_go_through_all_that_a_model_sees(tmp_path):
         # One cup less is seen than there is: what was seen is what is counted.
         assert read_number(record.answer) == number % 3
         assert record.answer.count("=") == number % 3 + 2
+        assert " things=" in record.answer
     assert all(record.answer.startswith("a ") for record in made.boxes)

@@ -21,7 +21,7 @@ from sightline.perception.codebook.tokenizer import DepthTokenizer
 from sightline.perception.codebook.words import END, START
 from sightline.perception.decoding import WholeBoxes, WholeMaps
 from sightline.perception.model.loading import Picture, Speaker
-from sightline.perception.questions import counting, depth
+from sightline.perception.questions import counting, depth, scanning
 from sightline.perception.vocabulary import Box, boxes_from_text
 from sightline.types import FloatArray
 
@@ -101,11 +101,13 @@ class CountAnswer(Checked[int]):
         said: the number; None where it named none.
         boxes: that it listed, in pixels of a picture of 336 × 336 px; None where it listed none and did
             not say that there are none.
+        named: kind, in the plural, and box of everything that it named, where it named all things.
     """
 
     text: str
     said: int | None
     boxes: tuple[Box, ...] | None
+    named: tuple[tuple[str, Box], ...] = ()
 
     @property
     def perceived(self) -> int | None:
@@ -211,14 +213,20 @@ def read_depth_answer(
     return DepthAnswer(text, said, places, own, decoded, values, depth.read_readings(text))
 
 
-def read_count_answer(text: str) -> CountAnswer:
-    """Read a chain about a number."""
-    boxes: tuple[Box, ...] | None
-    try:
-        boxes = tuple(boxes_from_text(text))
-    except InputError:
-        boxes = None
+def read_count_answer(text: str, kind: str) -> CountAnswer:
+    """Read a chain about a number.
+
+    Args:
+        text: all that a model said.
+        kind: that was asked for, as it was written in the question: where all things were named, those
+            that were named so count.
+    """
     said = counting.read_number(text)
-    if boxes == () and said != 0:
-        boxes = None
-    return CountAnswer(text, said, boxes)
+    try:
+        named = scanning.read_listing(text)
+        boxes = boxes_from_text(text) if named is None else [box for k, box in named if k == kind]
+    except InputError:
+        return CountAnswer(text, said, None)
+    if named is None and not boxes and said != 0:
+        return CountAnswer(text, said, None)
+    return CountAnswer(text, said, tuple(boxes), tuple(named or ()))

@@ -205,8 +205,9 @@ def write_count_sets(
             chain = counting.chain(path, one.things, kind)
         else:
             everything = seen(path)
-            found = scanning.of_kind(everything, shares_of(one.things, kind))
-            listed = scanning.listing(path, kind, everything, found)
+            known = {name: shares_of(one.things, name) for name in one.things.boxes}
+            found = scanning.kinds_of(everything, known)
+            listed = scanning.listing(path, everything, found)
             chain = scanning.chain(path, kind, everything, found)
         boxes.append(listed)
         if int((number + 1) * asked_share) > int(number * asked_share):

@@ -35,12 +35,12 @@ Listing = Literal["boxes", "things"]
 #: What is added to the question to be answered in steps.
 STEPS: dict[Listing, str] = {
     "boxes": " First give a bounding box for each of them, then the number.",
-    "things": " First go through all things from left to right, with a bounding box for each of them, "
-    "then the number.",
+    "things": " First name all things from left to right, with a bounding box for each, then the "
+    "number.",
 }
 
 #: Lines and words of an answer in steps that have numbers of their own.
-_STEP = re.compile(r"^[a-x] [^=\n]*=.*$|Box \d+:|<PIXEL_\d+>", re.MULTILINE)
+_STEP = re.compile(r"^[a-x](?: [^=\n]+)?=.*$|Box \d+:|<PIXEL_\d+>", re.MULTILINE)
 _MANY = re.compile(
     r"\b(?:how many|count(?: all| every| each)?(?: the| of)*|number of)\s+"
     r"(?:of\s+)?(?:the\s+)?([a-z][a-z -]*?)"

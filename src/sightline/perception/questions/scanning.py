@@ -1,92 +1,106 @@
-"""How many, by going through everything that is seen: a line for each thing, from left to right.
+"""How many, by naming everything that is seen: a line for each thing, from left to right.
 
 To list the boxes of a kind a model has to find, each time, the next thing of that kind: two searches at
 once, and a small one does not learn them (docs/lab-log.md). Here it goes through all things by their
-names, a to x, and says of each whether it is of the kind, with its box, and how many there were so far:
+letters, a to x, and says of each what it is, its box, and how many of the kind there were so far:
 
-    a cups=- 0
+    a lamps=<PIXEL_7><PIXEL_90><PIXEL_30><PIXEL_160> 0
     b cups=<PIXEL_40><PIXEL_9><PIXEL_61><PIXEL_30> 1
-    c cups=- 1
-    d cups=. 1
+    c things=<PIXEL_80><PIXEL_9><PIXEL_99><PIXEL_30> 1
+    d=. 1
     So the number of cups is 1
 
-Every line says what is asked for, so that it need not be looked for far away, and
-d is the name behind the last thing: a dot for the end, unless all names are taken. Things are
-those that the model's eyes saw, so that a line is about the thing that has its name there; which of
-them are of the kind is known from the truth.
+where d is the letter behind the last thing: a dot for the end, unless all letters are taken. Things are
+those that the model's eyes saw, so that a line is about the thing that has its letter there; what they
+are is known from the truth, and what the truth does not know is a thing. The list is perception: it
+does not depend on what is asked, and which lines are of the kind can be counted by anybody.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 
 from sightline.errors import InputError
 from sightline.perception.questions.counting import ASK_COUNT, STEPS, conclusion
 from sightline.perception.questions.plurals import plural
 from sightline.perception.questions.records import Record
-from sightline.perception.vocabulary import PIXELS, box_to_text
+from sightline.perception.vocabulary import PIXELS, Box, box_to_text, boxes_from_text
 
-#: Names of things, from left to right; there are never more.
+#: Letters of things, from left to right; there are never more.
 NAMES = "abcdefghijklmnopqrstuvwx"
-ASK_LIST = (
-    "Go through all things from left to right, with a bounding box for each, and count the {}."
-)
+ASK_LIST = "Name all things from left to right, with a bounding box for each."
+#: What somebody sees and nobody knows.
+UNKNOWN = "thing"
 
 #: Left, top, right and bottom as shares of the picture.
 Shares = tuple[float, float, float, float]
 
 #: Boxes that share so much of what they cover together are one thing.
 _SAME = 0.4
+_LINE = re.compile(r"^[a-x] ([^=\n]+)=((?:<PIXEL_\d{1,9}>)+)", re.MULTILINE)
 
 
-def of_kind(seen: Sequence[Shares], wanted: Sequence[Shares]) -> list[bool]:
-    """Tell which things that were seen are among those wanted; each of these is seen once at most.
+def kinds_of(seen: Sequence[Shares], known: Mapping[str, Sequence[Shares]]) -> list[str]:
+    """Say what things are that were seen, by those that are known; each of these is seen once at most.
 
-    >>> of_kind([(0, 0, 0.5, 1), (0, 0, 0.5, 0.9), (0.6, 0, 1, 1)], [(0, 0, 0.5, 1)])
-    [True, False, False]
+    >>> kinds_of([(0, 0, 0.5, 1), (0, 0, 0.5, 0.9), (0.6, 0, 1, 1)], {"cup": [(0, 0, 0.5, 1)]})
+    ['cup', 'thing', 'thing']
     """
+    truth = [(kind, box) for kind, boxes in known.items() for box in boxes]
     pairs = sorted(
         (-_overlap(one, other), number, which)
         for number, one in enumerate(seen)
-        for which, other in enumerate(wanted)
+        for which, (_, other) in enumerate(truth)
     )
     found: dict[int, int] = {}
     for negative, number, which in pairs:
         if -negative >= _SAME and number not in found and which not in found.values():
             found[number] = which
-    return [number in found for number in range(len(seen))]
+    return [truth[found[k]][0] if k in found else UNKNOWN for k in range(len(seen))]
 
 
-def listing(image: str, kind: str, seen: Sequence[Shares], found: Sequence[bool]) -> Record:
-    """Ask for the boxes alone.
+def listing(image: str, seen: Sequence[Shares], kinds: Sequence[str]) -> Record:
+    """Ask for all things alone.
 
     Args:
         image: path of the picture.
-        kind: of thing that is asked for.
         seen: all things, from left to right.
-        found: which of them are of the kind.
+        kinds: of them.
     """
-    return Record(
-        image, ASK_LIST.format(plural(kind)), "\n".join(_rows(kind, seen, found)), "boxes"
-    )
+    return Record(image, ASK_LIST, "\n".join(_rows(seen, kinds, None)), "boxes")
 
 
-def chain(image: str, kind: str, seen: Sequence[Shares], found: Sequence[bool]) -> Record:
-    """Ask for the number by way of all things; arguments as for `listing`."""
-    rows = [*_rows(kind, seen, found), conclusion(kind, sum(found))]
+def chain(image: str, kind: str, seen: Sequence[Shares], kinds: Sequence[str]) -> Record:
+    """Ask for the number of a kind by way of all things; other arguments as for `listing`."""
+    rows = [*_rows(seen, kinds, kind), conclusion(kind, list(kinds).count(kind))]
     question = ASK_COUNT.format(plural(kind)) + STEPS["things"]
     return Record(image, question, "\n".join(rows), "chain")
 
 
-def _rows(kind: str, seen: Sequence[Shares], found: Sequence[bool]) -> list[str]:
+def read_listing(text: str) -> list[tuple[str, Box]] | None:
+    """Read the kinds (as they are written, in the plural) and boxes of all things that were named.
+
+    Returns:
+        None if the text has no such list; an empty one if it says that there is nothing.
+
+    Raises:
+        InputError: a box is none.
+    """
+    found = [(kind, boxes_from_text(box)[0]) for kind, box in _LINE.findall(text)]
+    return found if found or re.search(r"^a=\.", text, re.MULTILINE) else None
+
+
+def _rows(seen: Sequence[Shares], kinds: Sequence[str], asked: str | None) -> list[str]:
     if len(seen) > len(NAMES):
-        raise InputError(f"{len(seen)} things, and there are names for {len(NAMES)}")
+        raise InputError(f"{len(seen)} things, and there are letters for {len(NAMES)}")
     rows = []
-    for number, (name, box, right) in enumerate(zip(NAMES, seen, found, strict=False), 1):
-        said = box_to_text(_with_size(box), 1, 1) if right else "-"
-        rows.append(f"{name} {plural(kind)}={said} {sum(found[:number])}")
+    for number, (name, box, kind) in enumerate(zip(NAMES, seen, kinds, strict=False), 1):
+        count = "" if asked is None else f" {list(kinds[:number]).count(asked)}"
+        rows.append(f"{name} {plural(kind)}={box_to_text(_with_size(box), 1, 1)}{count}")
     if len(seen) < len(NAMES):
-        rows.append(f"{NAMES[len(seen)]} {plural(kind)}=. {sum(found)}")
+        count = "" if asked is None else f" {list(kinds).count(asked)}"
+        rows.append(f"{NAMES[len(seen)]}=.{count}")
     return rows
 
 

@@ -163,7 +163,7 @@ def _judge_depth(
 
 def _judge_count(item: QuizItem, text: str) -> Judged:
     wanted = read_number(item.choices[item.answer])
-    answer = read_count_answer(text)
+    answer = read_count_answer(text, counting.kind_of(item.question) or "")
     right = answer.said is not None and answer.said == wanted
     perceived = None if answer.perceived is None else answer.perceived == wanted
     return Judged(
