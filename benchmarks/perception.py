@@ -291,20 +291,19 @@ def speakers(options: argparse.Namespace) -> Iterator[str]:
     """Measure speakers, a table at a time."""
     tokenizer, estimator = DepthTokenizer(options.codebook), load("small")
     chain, plain = load_speaker(options.chain), load_speaker(options.direct)
-    photos = list(held_out(options.data / "photos", estimator))
-    real = list(measured(options.data / "rgbd"))
-    scenes = list(rendered(options.scenes))
     yield f"Chain {_file(options.chain)}, direct {_file(options.direct)}."
-    for title, seen, seeds in (
-        ("Photographs kept out of training", photos, (0, 1)),
-        ("Measured depth", real, (0,)),
-        ("Rendered scenes", scenes, (0,)),
-    ):
+
+    def table(title: str, pictures: Iterable[Seen], seeds: Sequence[int] = (0,)) -> str:
+        seen = list(pictures)
         clean = {one.name: one.pixels for one in seen}
         items = questions(seen, seeds)
-        yield depth_table(title, items, chain, plain, tokenizer, estimator, clean)
-    counted = list(collections(options.collections))
-    yield count_table(count_questions(counted), chain, plain)
+        return depth_table(title, items, chain, plain, tokenizer, estimator, clean)
+
+    yield table("Rendered scenes", rendered(options.scenes))
+    yield count_table(count_questions(list(collections(options.collections))), chain, plain)
+    photos = held_out(options.data / "photos", estimator)
+    yield table("Photographs kept out of training", photos, (0, 1))
+    yield table("Measured depth", measured(options.data / "rgbd"))
 
 
 def _file(path: str) -> str:
