@@ -34,8 +34,8 @@ from sightline.files.atomic import write_text
 from sightline.video_model.diffusion.draws import draw_noise
 from sightline.video_model.diffusion.sampling import sample
 from sightline.video_model.diffusion.schedule import make_schedule
+from sightline.video_model.learner import Learner
 from sightline.video_model.options import BuildOptions
-from sightline.video_model.training import Learner
 from sightline.video_model.transformer.condition import first_frames
 from sightline.video_model.transformer.network import VideoTransformer
 from sightline.video_model.transformer.options import TransformerOptions
