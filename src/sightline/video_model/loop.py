@@ -51,8 +51,9 @@ class Run:
         self.given = 1 + (usable_frames(codec, condition) - 1) // codec.frame_stride
         learner = Learner(model.network, self.given, model.build)
         self.wrapped = team.wrap(learner)
+        # Fused: with networks this small, a step of AdamW by single products is a seventh of all.
         self.optimiser = torch.optim.AdamW(
-            model.network.parameters(), lr=options.rate, weight_decay=options.decay
+            *(model.network.parameters(), options.rate), weight_decay=options.decay, fused=True
         )
         self.mean = MovingMean(model.network, options.mean_decay)
         self.step, self.saved = 0, 0
