@@ -246,10 +246,11 @@ def measure(network: str, shape: Shape, batch: int, rounds: int) -> list[str]:
             seconds = timed(step)
             if number:  # the first round warms up
                 times[name].append(seconds)
-    peak = gemm_peak()
+    peak, threads = gemm_peak(), torch.get_num_threads()
     lines = [
         f"Network {network}, {shape.tokens} tokens a video, batch {batch}, float32, "
-        f"{torch.get_num_threads()} thread{chr(115)[: torch.get_num_threads() != 1]}; {platform.processor() or platform.machine()}, load "
+        f"{threads} thread{'' if threads == 1 else 's'}; "
+        f"{platform.processor() or platform.machine()}, load "
         f"{os.getloadavg()[0]:.1f}, torch {torch.__version__}; peak {peak / 1e9:.0f} GFLOP/s.",
         "",
         "| | weights | ms a step | Latte's time over it | share of the peak | ms to sample a video |",
