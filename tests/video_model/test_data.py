@@ -7,6 +7,7 @@ import torch
 from sightline.errors import InputError
 from sightline.physics.combinatorial.make import make_sample
 from sightline.physics.combinatorial.render import render_scene
+from sightline.physics.data import open as opening
 from sightline.physics.data.make import make_dataset
 from sightline.physics.data.spec import DataSpec, draw
 from sightline.physics.draw.planes import to_planes
@@ -159,21 +160,30 @@ def test_more_videos_than_there_are(file):
         open_videos("combinatorial:6:test", SIZE, count=6_001)
 
 
-def test_a_file_of_single_frames(file, monkeypatch):
-    from sightline.physics.data import open as opening
+class Stub:
+    """What a file holds, as far as it is looked at."""
 
-    class Short:
-        digest, scenario = "0" * 64, "uniform"
+    digest = "0" * 64
 
-        def __len__(self):
-            return 1
+    def __init__(self, scenario, frames):
+        self.scenario, self.frames = scenario, frames
 
-        def video(self, _):
-            return np.zeros((1, SIZE, SIZE, 3), np.uint8)
+    def __len__(self):
+        return 1
 
-    monkeypatch.setattr(opening, "open_dataset", lambda _: Short())
+    def video(self, _):
+        return np.zeros((self.frames, SIZE, SIZE, 3), np.uint8)
+
+
+def test_files_that_cannot_be_learnt_from(file, monkeypatch):
+    monkeypatch.setattr(opening, "open_dataset", lambda _: Stub("uniform", 1))
     with pytest.raises(InputError, match=r"a\.slv: its first video has 1 frame, a model needs"):
         FileVideos(file)
+    monkeypatch.setattr(opening, "open_dataset", lambda _: Stub("combinatorial", 4))
+    with pytest.raises(
+        InputError, match=r"a\.slv: combinatorial videos are not described by a few"
+    ):
+        FileVideos(file).numbers(0)
 
 
 def test_clips_of_a_mixture():

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from sightline.errors import InputError
 from sightline.physics.data.spec import COMBINATORIAL
-from sightline.video_model.autoencoder.training import FrameSource
+from sightline.video_model.autoencoder.batches import FrameSource
 from sightline.video_model.autoencoder.worlds import WorldFrames, world_specs
 from sightline.video_model.data import is_file, open_mixture
 from sightline.video_model.mixture import RandomFrames

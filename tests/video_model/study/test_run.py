@@ -20,6 +20,7 @@ from sightline.video_model.options import BuildOptions, VideoTraining
 from sightline.video_model.study import catalogue, figures, run
 from sightline.video_model.study import codec as study_codec
 from sightline.video_model.study.codec import check_fit
+from sightline.video_model.study.made import made_of, write_made
 from sightline.video_model.study.parts import Budget, Study, Trial
 from sightline.video_model.study.run import run_study
 
@@ -170,6 +171,16 @@ def test_templates_with_a_codec_of_their_own(tmp_path, monkeypatch):
         patch.setitem(catalogue.STUDIES, "combinatorial", replace(real, budgets={"cpu": other}))
         with pytest.raises(InputError, match="codec: holds a trial with other training"):
             run_study("combinatorial", "cpu", tmp_path, device="cpu", report=lambda _: None)
+
+
+def test_results_of_another_budget_are_refused_before_a_codec_is_trained(tmp_path, monkeypatch):
+    folder = tmp_path / "velocity-gap-2-3"
+    cost = catalogue.STUDIES["velocity-gap"].budgets["cpu"]
+    trial = next(t for t in cost.trials if t.name == folder.name)
+    write_made(folder, made_of(trial, cost, 64, "digest", run.SEED))
+    monkeypatch.setattr(study_codec, "train_new_codec", never)
+    with pytest.raises(InputError, match="holds a trial with other data, tests, network, training"):
+        run_study("velocity-gap", "paper", tmp_path, device="cpu", report=lambda _: None)
 
 
 def test_pictures_of_scenes_have_the_columns_of_the_paper(make, monkeypatch):

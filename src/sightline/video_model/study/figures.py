@@ -65,7 +65,7 @@ def _motions(
         law: np.array([np.nan if (v := s.values.get(law)) is None else v for s in scores])
         for law in (VELOCITY, MEAN_VELOCITY, "position")
     }
-    found = {
+    found: dict[str, Any] = {
         "velocity": _mean(values[VELOCITY]),
         "mean_velocity": _mean(values[MEAN_VELOCITY]),
         "position": _mean(values["position"]),

@@ -26,7 +26,7 @@ from sightline.video_model.study.codec import study_codec
 from sightline.video_model.study.figures import Truths, figures_of
 from sightline.video_model.study.made import check_made, made_of, write_made
 from sightline.video_model.study.outcome import Scores
-from sightline.video_model.study.parts import Budget, Study, Trial
+from sightline.video_model.study.parts import STRIDE, Budget, Study, Trial
 from sightline.video_model.study.readings import read_study, words_of
 from sightline.video_model.training import train_video_model
 
@@ -70,10 +70,10 @@ def run_study(
         at_once=at_once or cost.at_once,
     )
     with team(device) as ours:
+        if codec is None and cost.codec is not None:  # before hours of training, all but the codec
+            _check_all(cost, out, STRIDE, None)
         found, digest = study_codec(cost, codec, out, ours, report)
-        made = {t.name: made_of(t, cost, found.stride, digest, SEED) for t in cost.trials}
-        for trial in cost.trials:
-            check_made(out / trial.name, made[trial.name], SCORES)
+        made = _check_all(cost, out, found.stride, digest)
         kept: dict[tuple[object, ...], Kept] = {}
         truths: Truths = {}
         for number, trial in enumerate(cost.trials, start=1):
@@ -90,6 +90,27 @@ def run_study(
             return []
     scores = {trial.name: _read(out / trial.name) for trial in cost.trials}
     return write_report(study, budget, cost, scores, out, digest)
+
+
+def _check_all(
+    cost: Budget, out: Path, stride: int, digest: str | None
+) -> dict[str, dict[str, Any]]:
+    """Return what each trial is made of; refuse results that were made of anything else.
+
+    Args:
+        cost: the budget.
+        out: folder of the study.
+        stride: pixels along each side of the codec's latents.
+        digest: of the codec; None: not known yet, and not compared.
+    """
+    all_made = {}
+    for trial in cost.trials:
+        made = made_of(trial, cost, stride, digest or "", SEED)
+        if digest is None:
+            del made["codec"]
+        check_made(out / trial.name, made, SCORES)
+        all_made[trial.name] = made
+    return all_made
 
 
 def _run_trial(

@@ -43,8 +43,8 @@ def read_templates(cost: Budget, scores: dict[str, Scores]) -> Outcome:
         named = zip(header[3:], cells, strict=True)
         lines.append(f"{trial.words}: " + ", ".join(f"{name} {cell}" for name, cell in named))
     lines += missing.values()
-    words = [WORDS, *missing.values()]
-    return Outcome([Section("In template and out of it", words, header, rows)], lines)
+    notes = [WORDS, *missing.values()]
+    return Outcome([Section("In template and out of it", notes, header, rows)], lines)
 
 
 def _cell(value: float | dict[str, Any] | None, style: str) -> str:
