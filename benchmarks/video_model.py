@@ -1,20 +1,29 @@
 """Training steps side by side with diffusers' Latte, a video diffusion transformer: interleaved.
 
-    python benchmarks/video_model.py [--rounds 5] [--network mini] [--patch 4] [--batch 16]
-                                     [--write docs/tables/speed-video.md]
+    python benchmarks/video_model.py [--rounds 5] [--network mini] [--patch 4] [--batch 16] [--moments]
+                                     [--threads 1] [--write docs/tables/speed-video.md]
+    python benchmarks/video_model.py --steps 1 2 5 10 20 50 [--count 64]
+                                     [--write docs/tables/video-steps.md]
 
-Both get the same latents (32 frames of 8 × 8, 8 channels, and as many given frames and a mask beside
-the noise), the same patches and so the same tokens, as many blocks of the same width and heads, batch,
-precision and optimiser; a step is forward, backward and AdamW. Latte's blocks take turns between space
-and time; ours look at the whole video (full), or take turns as well (factorised). What is printed:
+Both get the same latents: 32 frames of 8 × 8, 8 channels; with `--moments` 32 vectors of 16 numbers,
+four to a token, as the studies have them. Beside the noise stand as many given frames and a mask.
+Patches and so tokens are the same, and so are blocks, width, heads, batch, precision and optimiser; a
+step is forward, backward and AdamW. Latte's blocks take turns between space and time; ours look at the
+whole video (full), or take turns as well (factorised). What is printed:
 
 * milliseconds of a step, and the ratio of Latte's to ours: medians over rounds of times taken one after
   the other, so that a busy machine slows all;
 * the share of the measured peak of float32 matrix products that our step reaches, counting the products
   of linear layers and attention three times (forward, and backward twice);
-* milliseconds for a video from noise, with 20 steps of sampling.
+* milliseconds for a video from noise, with 20 steps of sampling; with `--moments` those to code a video
+  of 64 px, too.
 
-The load of the machine is printed; a figure taken at a load above one should not be quoted.
+With one thread, times are those that the process had on its core, so that waiting for others does not
+count; what they do to caches and clock does. So the load of the machine is printed, and a figure taken
+at a load above one should not be quoted without it.
+
+`--steps` measures something else: the velocity error of the embedded model with so many steps of
+sampling, on videos in range of a seed that no training has.
 """
 
 from __future__ import annotations
@@ -24,64 +33,103 @@ import os
 import platform
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
 from sightline.files.atomic import write_text
+from sightline.video_model.autoencoder.codec import encode_bytes
+from sightline.video_model.codecs import find_codec
+from sightline.video_model.data import open_videos
 from sightline.video_model.diffusion.draws import draw_noise
 from sightline.video_model.diffusion.sampling import sample
 from sightline.video_model.diffusion.schedule import make_schedule
+from sightline.video_model.learner import Learner
+from sightline.video_model.model import EMBEDDED, load_known
 from sightline.video_model.options import BuildOptions
-from sightline.video_model.training import Learner
+from sightline.video_model.scoring import mean_of, spec_of, take_all
 from sightline.video_model.transformer.condition import first_frames
 from sightline.video_model.transformer.network import VideoTransformer
 from sightline.video_model.transformer.options import TransformerOptions
 from sightline.weights.quiet import quiet_libraries
 
-FRAMES, SIDE, CHANNELS, GIVEN = 32, 8, 8, 3
+FRAMES, GIVEN = 32, 3
 SAMPLING = 20
 
+#: Videos in range that steps of sampling are measured on.
+WORLDS, SEED = ("uniform", "collision", "parabola"), 77
 
-def ours(network: str, patch: int, attention: str) -> VideoTransformer:
+
+@dataclass(frozen=True)
+class Shape:
+    """Latents and tokens.
+
+    Attributes:
+        side: rows and columns of latents.
+        channels: of a latent.
+        patch: frames, rows and columns of a token.
+    """
+
+    side: int
+    channels: int
+    patch: tuple[int, int, int]
+
+    @property
+    def latents(self) -> tuple[int, int, int, int]:
+        """Channels, frames, rows and columns."""
+        return self.channels, FRAMES, self.side, self.side
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of a video."""
+        return FRAMES // self.patch[0] * (self.side // self.patch[1]) ** 2
+
+
+def ours(network: str, shape: Shape, attention: str) -> VideoTransformer:
     """Build our transformer."""
     options = TransformerOptions(
-        *(FRAMES, SIDE, SIDE, CHANNELS, (1, patch, patch), network), attention=attention
+        *(FRAMES, shape.side, shape.side, shape.channels, shape.patch, network),
+        attention=attention,
     )
     return VideoTransformer(options)
 
 
 def latte(network: VideoTransformer) -> nn.Module:
-    """Build diffusers' Latte with as many blocks, of the same width and heads, on the same tokens."""
+    """Build diffusers' Latte with as many blocks, of the same width and heads, on the same tokens.
+
+    It has no patches of time: frames of a token are channels to it.
+    """
     with quiet_libraries():
         from diffusers import LatteTransformer3DModel
-    size = network.options.build
+    size, options = network.options.build, network.options
+    time = options.patch[0]
     return LatteTransformer3DModel(
         num_attention_heads=size.heads,
         attention_head_dim=size.width // size.heads,
-        in_channels=2 * CHANNELS + 1,
-        out_channels=CHANNELS,
+        in_channels=time * (2 * options.channels + 1),
+        out_channels=time * options.channels,
         num_layers=size.depth // 2,  # pairs of a block in space and one in time
         attention_bias=True,
-        sample_size=SIDE,
-        patch_size=network.options.patch[1],
+        sample_size=options.height,
+        patch_size=options.patch[1],
         activation_fn="gelu",
         num_embeds_ada_norm=1000,
         norm_type="ada_norm_single",
         norm_elementwise_affine=False,
         caption_channels=1,  # a caption of one number, for it wants one; no block looks at it
-        video_length=FRAMES,
+        video_length=FRAMES // time,
     )
 
 
 class LatteLearner(nn.Module):
     """Latte and the same loss as ours."""
 
-    def __init__(self, network: nn.Module) -> None:
+    def __init__(self, network: nn.Module, shape: Shape) -> None:
         super().__init__()
-        self.network = network
+        self.network, self.time, self.side = network, shape.patch[0], shape.side
         self.gammas = make_schedule()
 
     def forward(self, video: Tensor, noise: Tensor, t: Tensor, _: None) -> Tensor:
@@ -90,18 +138,23 @@ class LatteLearner(nn.Module):
 
         condition = first_frames(video, GIVEN)
         noisy, target = noisy_and_target(video, noise, t, self.gammas)
-        mask = condition.given[:, None, :, None, None].to(noisy).expand(-1, 1, -1, SIDE, SIDE)
+        mask = condition.given[:, None, :, None, None].to(noisy)
+        mask = mask.expand(-1, 1, -1, self.side, self.side)
         seen = torch.cat([noisy, condition.video, mask], dim=1)
+        if self.time > 1:
+            seen = seen.unflatten(2, (-1, self.time)).transpose(2, 3).flatten(1, 2)
         caption = torch.zeros(len(seen), 1, 1)
         said = self.network(seen, timestep=t, encoder_hidden_states=caption).sample
+        if self.time > 1:
+            said = said.unflatten(1, (-1, self.time)).transpose(2, 3).flatten(2, 3)
         return velocity_loss(said, target, condition.given).mean()
 
 
-def stepper(learner: nn.Module, batch: int) -> Callable[[], None]:
+def stepper(learner: nn.Module, batch: int, latents: tuple[int, ...]) -> Callable[[], None]:
     """Return a function that takes one training step."""
-    optimiser = torch.optim.AdamW(learner.parameters(), lr=1e-4)
+    optimiser = torch.optim.AdamW(learner.parameters(), lr=1e-4, fused=True)
     generator = torch.Generator().manual_seed(0)
-    shape = (batch, CHANNELS, FRAMES, SIDE, SIDE)
+    shape = (batch, *latents)
     video, noise = (torch.randn(shape, generator=generator) for _ in range(2))
     t = torch.randint(0, 1000, (batch,), generator=generator)
 
@@ -125,19 +178,15 @@ def step_flops(network: VideoTransformer, batch: int) -> float:
 def gemm_peak(side: int = 1536) -> float:
     """Measure the best rate of a float32 matrix product, in FLOP/s."""
     a, b = (torch.randn(side, side) for _ in range(2))
-    best = float("inf")
-    for _ in range(6):
-        begin = time.perf_counter()
-        torch.mm(a, b)
-        best = min(best, time.perf_counter() - begin)
-    return 2 * side**3 / best
+    return 2 * side**3 / min(timed(lambda: torch.mm(a, b)) for _ in range(6))
 
 
 def timed(work: Callable[[], object]) -> float:
-    """Return seconds."""
-    begin = time.perf_counter()
+    """Return seconds: of this process on its core with one thread, of the clock with several."""
+    clock = time.process_time if torch.get_num_threads() == 1 else time.perf_counter
+    begin = clock()
     work()
-    return time.perf_counter() - begin
+    return clock() - begin
 
 
 def sampling_time(network: VideoTransformer, batch: int) -> float:
@@ -153,15 +202,42 @@ def sampling_time(network: VideoTransformer, batch: int) -> float:
     return seconds / batch
 
 
-def measure(network: str, patch: int, batch: int, rounds: int) -> list[str]:
+def coding_time(batch: int) -> float:
+    """Return seconds to code a video of 64 px by the embedded codec of moments."""
+    codec, _ = find_codec(EMBEDDED)
+    truths = open_videos("uniform", 64, count=batch)
+    planes = [torch.from_numpy(truths.video(number))[None] for number in range(batch)]
+    encode_bytes(codec, planes[0])
+    return timed(lambda: [encode_bytes(codec, video) for video in planes]) / batch
+
+
+def measure_steps(steps: Sequence[int], count: int) -> list[str]:
+    """Measure the error of the embedded model over steps of sampling; return lines of a table."""
+    model, digest = load_known(device="cpu")
+    lines = [
+        f"Embedded model ({digest[:12]}), {count} videos in range of each world, seed {SEED}; mean "
+        "|v − v̂| in units/s.",
+        "",
+        f"| steps | {' | '.join(WORLDS)} |",
+        "|---:|" + "---:|" * len(WORLDS),
+    ]
+    for number in steps:
+        specs = [spec_of(world, count, model.size, SEED) for world in WORLDS]
+        cells = [f"{mean_of(take_all(model, spec, steps=number)):.3f}" for spec in specs]
+        lines.append(f"| {number} | {' | '.join(cells)} |")
+        print(lines[-1], flush=True)
+    return lines
+
+
+def measure(network: str, shape: Shape, batch: int, rounds: int) -> list[str]:
     """Measure everything; return lines of a table."""
-    full, factorised = (ours(network, patch, kind) for kind in ("full", "factorised"))
+    full, factorised = (ours(network, shape, kind) for kind in ("full", "factorised"))
     theirs = latte(full)
     build = BuildOptions()
     steps = {
-        "Latte (diffusers)": stepper(LatteLearner(theirs), batch),
-        "ours, factorised": stepper(Learner(factorised, GIVEN, build), batch),
-        "ours, full": stepper(Learner(full, GIVEN, build), batch),
+        "Latte (diffusers)": stepper(LatteLearner(theirs, shape), batch, shape.latents),
+        "ours, factorised": stepper(Learner(factorised, GIVEN, build), batch, shape.latents),
+        "ours, full": stepper(Learner(full, GIVEN, build), batch, shape.latents),
     }
     networks = dict(zip(steps, (theirs, factorised, full), strict=True))
     times: dict[str, list[float]] = {name: [] for name in steps}
@@ -170,10 +246,11 @@ def measure(network: str, patch: int, batch: int, rounds: int) -> list[str]:
             seconds = timed(step)
             if number:  # the first round warms up
                 times[name].append(seconds)
-    peak = gemm_peak()
+    peak, threads = gemm_peak(), torch.get_num_threads()
     lines = [
-        f"Network {network}, {FRAMES} frames of {(SIDE // patch) ** 2} tokens, batch {batch}, float32, "
-        f"{torch.get_num_threads()} thread(s); {platform.processor() or platform.machine()}, load "
+        f"Network {network}, {shape.tokens} tokens a video, batch {batch}, float32, "
+        f"{threads} thread{'' if threads == 1 else 's'}; "
+        f"{platform.processor() or platform.machine()}, load "
         f"{os.getloadavg()[0]:.1f}, torch {torch.__version__}; peak {peak / 1e9:.0f} GFLOP/s.",
         "",
         "| | weights | ms a step | Latte's time over it | share of the peak | ms to sample a video |",
@@ -190,6 +267,9 @@ def measure(network: str, patch: int, batch: int, rounds: int) -> list[str]:
             sampled = f"{1000 * sampling_time(net, batch):.0f}"
         row = [name, f"{weights:,}", f"{1000 * middle:.0f}", f"{ratio:.2f}", share, sampled]
         lines.append(f"| {' | '.join(row)} |")
+    if shape.side == 1:
+        coded = 1000 * coding_time(batch)
+        lines += ["", f"A video of 64 px is coded in {coded:.1f} ms (moments, one at a time)."]
     return lines
 
 
@@ -200,13 +280,22 @@ def main() -> None:
     parser.add_argument("--network", default="mini")
     parser.add_argument("--patch", type=int, default=4)
     parser.add_argument("--batch", type=int, default=16)
+    parser.add_argument("--moments", action="store_true")
+    parser.add_argument("--steps", type=int, nargs="+")
+    parser.add_argument("--count", type=int, default=64)
     parser.add_argument("--threads", type=int)
     parser.add_argument("--write", type=Path)
     chosen = parser.parse_args()
     if chosen.threads:
         torch.set_num_threads(chosen.threads)
     torch.manual_seed(0)
-    text = "\n".join(measure(chosen.network, chosen.patch, chosen.batch, chosen.rounds)) + "\n"
+    if chosen.steps:
+        lines = measure_steps(chosen.steps, chosen.count)
+    else:
+        side = (1, chosen.patch, chosen.patch)
+        shape = Shape(1, 16, (4, 1, 1)) if chosen.moments else Shape(8, 8, side)
+        lines = measure(chosen.network, shape, chosen.batch, chosen.rounds)
+    text = "\n".join(lines) + "\n"
     print(text)
     if chosen.write:
         write_text(chosen.write, text)

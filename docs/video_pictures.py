@@ -19,7 +19,7 @@ from PIL import Image
 from sightline.files.atomic import write_text
 from sightline.video_model.demo import SEED
 from sightline.video_model.model import load
-from sightline.video_model.scoring import mean_of, take_all, test_spec, values_of
+from sightline.video_model.scoring import mean_of, spec_of, take_all, values_of
 from sightline.video_model.showing import strips
 from sightline.video_model.study.catalogue import STUDIES
 from sightline.video_model.study.readings import read_study
@@ -77,7 +77,7 @@ def write_films() -> None:
     """Write a sheet: of each world and range the film with the middle error, truth above."""
     model, rows = load(device="cpu"), []
     for word in FILMS:
-        takes = take_all(model, test_spec(word, COUNT, model.size, SEED))
+        takes = take_all(model, spec_of(word, COUNT, model.size, SEED))
         errors = np.nan_to_num(values_of(takes), nan=np.inf)
         take = takes[int(np.argsort(errors)[int(np.isfinite(errors).sum()) // 2])]
         rows += [take.truth, take.made]

@@ -26,7 +26,7 @@ from sightline.errors import SightlineError
 from sightline.physics.worlds.make import sample
 from sightline.video_model.autoencoder.floor import reconstruction_floor
 from sightline.video_model.model import EMBEDDED, load
-from sightline.video_model.scoring import MEAN_VELOCITY, mean_of, take_all, test_spec
+from sightline.video_model.scoring import MEAN_VELOCITY, mean_of, spec_of, take_all
 from sightline.video_model.study.catalogue import STUDIES
 from sightline.weights.index import embedded_folder, record
 
@@ -73,7 +73,7 @@ def score(work: Path) -> list[str]:
     for world in WORLDS:
         floor = reconstruction_floor(model.codec, sample(world, COUNT, seed=SEED), model.size)
         inside, outside = (
-            take_all(model, test_spec(f"{world}:{split}", COUNT, model.size, SEED))
+            take_all(model, spec_of(f"{world}:{split}", COUNT, model.size, SEED))
             for split in ("id", "ood")
         )
         figures = [

@@ -19,8 +19,8 @@ from sightline.video_model.autoencoder.options import FrameOptions
 from sightline.video_model.data import open_mixture
 from sightline.video_model.files import write_model
 from sightline.video_model.latents import Latents
+from sightline.video_model.learner import make_model
 from sightline.video_model.options import BuildOptions, VideoTraining
-from sightline.video_model.training import make_model
 
 from .conftest import running
 

@@ -10,7 +10,7 @@ from sightline.video_model import codecs
 from sightline.video_model.autoencoder.files import write_codec
 from sightline.video_model.autoencoder.frames import FrameCodec
 from sightline.video_model.autoencoder.options import FrameOptions
-from sightline.video_model.files import read_model
+from sightline.video_model.files import read_model, write_model
 from sightline.video_model.study import catalogue
 
 
@@ -56,6 +56,24 @@ def test_a_model_continues_videos_and_they_can_be_scored(folder, capsys):
     assert "holds videos of another model" in capsys.readouterr().err
 
 
+def test_videos_of_two_models_are_not_mixed(folder, tmp_path, capsys):
+    model = tmp_path / "model.safetensors"
+    model.write_bytes((folder / "run/model.safetensors").read_bytes())
+    words = (
+        f"video sample --data {folder}/a.slv --count 1 --device cpu --out {tmp_path}/made --model"
+    )
+    assert main([*words.split(), str(model)]) == 0
+    # The same model by another path.
+    assert main([*words.split(), str(folder / "run")]) == 0
+    # Another model in the same place.
+    other = read_model(model)
+    torch.nn.init.normal_(other.network.last.weight)
+    write_model(other, model)
+    capsys.readouterr()
+    assert main([*words.split(), str(model)]) == 2
+    assert "holds videos of another model" in capsys.readouterr().err
+
+
 def test_physics_run_takes_it_as_any_model(folder, monkeypatch, tmp_path):
     from sightline.video_model import model
 
@@ -78,6 +96,13 @@ def test_the_demo_shows_and_tells(folder, tmp_path, capsys):
     page = (out / "index.html").read_text()
     assert page.count("data:image/gif") == 6
     assert "<script" not in page
+
+
+def test_training_as_the_readme_has_it_finds_its_own_patch(tmp_path):
+    words = f"video train --data uniform --out {tmp_path}/run --videos 4"
+    pace = "--steps 1 --batch 2 --sampling 2 --shown 0 --network nano --device cpu"
+    assert main([*words.split(), *pace.split()]) == 0
+    assert read_model(tmp_path / "run/model.safetensors").network.options.patch == (4, 1, 1)
 
 
 def test_a_codec_is_trained(tmp_path, capsys):
@@ -124,6 +149,41 @@ def test_a_codec_of_moments_is_trained_and_a_model_in_it(tmp_path, capsys):
         ("video train --data uniform --out x --patch 1 3 3", "not a multiple of the patch"),
         ("video train --data uniform --out x --batch 0", "batch must be at least 1"),
         ("video train --data uniform --out x --size 30", "no multiples of 8 px"),
+        ("video train --data uniform --out x --check nonsense", "no scenario is called 'nonsense'"),
+        (
+            "video train --data uniform --out x --check combinatorial:6",
+            "combinatorial:6 cannot be checked by laws of motion; give a scenario or a probe",
+        ),
+        (
+            "video train --data uniform --out x --noise-steps 10 --sampling 20",
+            "20 sampling steps of a schedule of 10; give --sampling up to 10",
+        ),
+        (
+            "video train --data uniform --out x --seed 99999999999999999999999",
+            "seed must be a number",
+        ),
+        ("video train --data uniform --out x --threads -3", "threads must be at least 1, got -3"),
+        ("video train --data uniform --out x --threads 0", "threads must be at least 1, got 0"),
+        (
+            "video train --data uniform --out x --rate 1e38",
+            "rate must be a number from 0 to 1, got 1e+38",
+        ),
+        ("video train --data uniform --out x --gain inf", "gain must be a number above 0, got inf"),
+        (
+            "video train --data combinatorial:6 --numbers --condition 1 --out x",
+            "combinatorial videos are not described by a few numbers; train without --numbers",
+        ),
+        ("video codec --out x --batch 0", "a batch of 0 frames has no clip of 4; give --batch 4"),
+        (
+            "video codec --out x --size 60",
+            "frames of 60 px: the side of a frame is a multiple of 8",
+        ),
+        ("video codec --out x --kind inflated", "begins with an image autoencoder; give --start"),
+        ("video codec --out x --threads 0", "threads must be at least 1"),
+        (
+            "video codec --out x --data uniform --data combinatorial:6 --kind frames",
+            "uniform is shown in and out of range, combinatorial:6 as it is",
+        ),
         ("video study nothing", "no study is called 'nothing'"),
         ("video sample --model nothing --data a --out b", "nothing"),
         ("video demo --count 0", "count must be at least 1"),
@@ -131,7 +191,7 @@ def test_a_codec_of_moments_is_trained_and_a_model_in_it(tmp_path, capsys):
 )
 def test_mistakes_are_one_line(words, said, folder, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    codec = ["--codec", str(folder / "codec.safetensors")] if "train" in words else []
+    codec = ["--codec", str(folder / "codec.safetensors")] if "video train" in words else []
     assert main([*words.split(), *codec]) == 2
     error = capsys.readouterr().err
     assert said in error
@@ -144,18 +204,54 @@ def test_a_model_of_another_size_and_a_data_set_that_is_too_short(folder, tmp_pa
     assert main(words.split()) == 0
     sample = f"video sample --model {folder}/run --data {tmp_path}/b.slv --out {tmp_path}/c"
     assert main(sample.split()) == 2
-    assert (
-        "trained at 32 px, got 64 × 64; make the videos with --size 32" in capsys.readouterr().err
-    )
+    error = capsys.readouterr().err
+    assert "b.slv: this model was trained at 32 px, got 64 × 64; give videos" in error
     assert not (tmp_path / "c").exists()
-    model = read_model(folder / "run/model.safetensors")
-    model.frames = 40
-    from sightline.video_model.files import write_model
+    train = f"video train --data {tmp_path}/b.slv --out {tmp_path}/e"
+    small = f"video codec --out {tmp_path}/small --data uniform --size 32 --steps 1 --floor 0"
+    assert main(small.split()) == 0
+    assert main([*train.split(), "--codec", str(tmp_path / "small")]) == 2
+    error = capsys.readouterr().err
+    assert "b.slv: frames of 64 × 64 px, this codec takes 32 × 32; make the file with" in error
+    assert main([*train.split(), "--videos", "100"]) == 2
+    assert (
+        "b.slv: 100 videos were asked for, it holds 1; give --videos up" in capsys.readouterr().err
+    )
 
-    write_model(model, tmp_path / "long.safetensors")
-    sample = f"video sample --model {tmp_path}/long.safetensors --data {folder}/a.slv"
-    assert main([*sample.split(), "--out", str(tmp_path / "d")]) == 2
-    assert "video 0 has 32 frames, this model makes 40" in capsys.readouterr().err
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        ("--steps 0", "0 sampling steps of a schedule of 1000; give --steps 1 to 1000"),
+        ("--steps 1001", "1001 sampling steps"),
+        ("--seed -1", "seed must be a number from 0"),
+        ("--count 4", "samples 0 to 3 were asked for, there are 3"),
+    ],
+)
+def test_samples_that_cannot_be_had(flags, said, folder, tmp_path, capsys):
+    words = f"video sample --model {folder}/run --data {folder}/a.slv --out {tmp_path}/d {flags}"
+    assert main(words.split()) == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "d").exists()
+
+
+def test_a_corrected_command_takes_the_folder_of_a_failed_start(
+    folder, tmp_path, monkeypatch, capsys
+):
+    out = ["--out", str(tmp_path / "run")]
+    words = f"video train --data uniform --videos 4 --size 32 --codec {folder}/codec.safetensors"
+    pace = "--network nano --patch 1 4 4 --steps 1 --batch 2 --sampling 2 --shown 0 --device cpu"
+
+    def broken(*_):
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("sightline.video_model.loop.draw_noise", broken)
+        assert main([*words.split(), *pace.split(), *out]) == 1
+    assert not (tmp_path / "run/run.json").exists()
+    assert main([*words.split(), *pace.split(), *out, "--rate", "1e-4"]) == 0
+    assert main([*words.split(), *pace.split(), *out, "--rate", "1e-3"]) == 2
+    assert "holds a run with other rate" in capsys.readouterr().err
 
 
 def test_every_study_is_named_in_the_help(capsys):

@@ -8,8 +8,8 @@ from sightline.video_model.autoencoder.frames import FrameCodec
 from sightline.video_model.autoencoder.options import FrameOptions
 from sightline.video_model.data import open_mixture
 from sightline.video_model.latents import Latents
+from sightline.video_model.learner import make_model
 from sightline.video_model.options import BuildOptions, VideoTraining
-from sightline.video_model.training import make_model
 
 SIZE = 32
 BUILD = {"network": "micro", "patch": (1, 4, 4), "says": "video"}

@@ -7,6 +7,7 @@ import torch
 from sightline.errors import InputError
 from sightline.physics.combinatorial.make import make_sample
 from sightline.physics.combinatorial.render import render_scene
+from sightline.physics.data import open as opening
 from sightline.physics.data.make import make_dataset
 from sightline.physics.data.spec import DataSpec, draw
 from sightline.physics.draw.planes import to_planes
@@ -59,7 +60,7 @@ def test_combinatorial_worlds_and_frames_of_them():
     test = open_videos("combinatorial:6:test", SIZE, count=9).video(6)
     assert not np.array_equal(test, truth)
     assert len(open_videos("combinatorial:held-out", SIZE)) == 10 * 100 * 1000
-    with pytest.raises(InputError, match="not described by numbers"):
+    with pytest.raises(InputError, match="not described by a few numbers"):
         videos.numbers(0)
     frames = RandomFrames(Mixture([videos]), 4)
     assert frames.frames(1).shape == (4, 3, SIZE, SIZE)
@@ -128,3 +129,66 @@ def test_a_file_with_too_few_frames(file, monkeypatch):
     monkeypatch.setattr(videos._data, "video", lambda index: real(index)[:9])
     with pytest.raises(InputError, match=r"a\.slv.*video 1 is 9 frames of 32 px, the first is 32"):
         videos.video(1)
+
+
+def test_shares_of_any_size_cost_nothing():
+    """A row of a hundred million turns is arithmetic, not a list."""
+    mixture = open_mixture(["uniform@99999999", "collision"], SIZE, count=5)
+    assert [mixture.pick(n).source for n in (0, 99_999_998, 99_999_999, 10**8)] == [0, 0, 1, 0]
+    small = open_mixture(["uniform@2", "collision@3", "parabola"], SIZE)
+    picks = [small.pick(n) for n in range(12)]
+    assert [p.source for p in picks] == [0, 0, 1, 1, 1, 2] * 2
+    assert [p.index for p in picks] == [0, 1, 0, 1, 2, 0, 2, 3, 3, 4, 5, 1]
+
+
+def test_numbers_of_mirrored_videos_go_the_other_way(file):
+    for videos, speeds in ((open_videos("collision", SIZE), [2, 3]), (FileVideos(file), [1])):
+        plain, turned = videos.numbers(3), videos.numbers(3, mirror=True)
+        signs = np.where(np.isin(np.arange(len(plain)), speeds), -1, 1)
+        assert np.array_equal(turned, plain * signs)
+    mixture = open_mixture(["uniform"], SIZE, count=9, flip=True)
+    picks = [mixture.pick(number) for number in range(9)]
+    assert {pick.mirror for pick in picks} == {True, False}
+    for pick in picks:
+        assert (mixture.numbers(pick)[1] < 0) == pick.mirror
+
+
+def test_more_videos_than_there_are(file):
+    with pytest.raises(InputError, match=r"a\.slv: 100 videos were asked for, it holds 5"):
+        open_videos(str(file), SIZE, count=100)
+    with pytest.raises(InputError, match="there are 6,000"):
+        open_videos("combinatorial:6:test", SIZE, count=6_001)
+
+
+class Stub:
+    """What a file holds, as far as it is looked at."""
+
+    digest = "0" * 64
+
+    def __init__(self, scenario, frames):
+        self.scenario, self.frames = scenario, frames
+
+    def __len__(self):
+        return 1
+
+    def video(self, _):
+        return np.zeros((self.frames, SIZE, SIZE, 3), np.uint8)
+
+
+def test_files_that_cannot_be_learnt_from(file, monkeypatch):
+    monkeypatch.setattr(opening, "open_dataset", lambda _: Stub("uniform", 1))
+    with pytest.raises(InputError, match=r"a\.slv: its first video has 1 frame, a model needs"):
+        FileVideos(file)
+    monkeypatch.setattr(opening, "open_dataset", lambda _: Stub("combinatorial", 4))
+    with pytest.raises(
+        InputError, match=r"a\.slv: combinatorial videos are not described by a few"
+    ):
+        FileVideos(file).numbers(0)
+
+
+def test_clips_of_a_mixture():
+    mixture = open_mixture(["combinatorial:6"], SIZE, count=2)
+    clips = RandomFrames(mixture, 3, clip=5).frames(2)
+    assert clips.shape == (3, 3, 5, SIZE, SIZE)
+    with pytest.raises(InputError, match="clips of 33 frames from videos of 32"):
+        RandomFrames(mixture, 3, clip=33)

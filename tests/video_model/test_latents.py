@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from sightline.video_model import latents as latents_module
 from sightline.video_model.autoencoder.codec import encode_bytes
 from sightline.video_model.data import open_mixture
 from sightline.video_model.latents import Latents
@@ -44,3 +45,14 @@ def test_radii_and_speeds_of_the_same_samples(mixture, codec):
     assert table.shape == (4, 4)
     assert np.allclose(table[1], mixture.numbers(mixture.pick(1)))
     assert (table[0, 2:] == 0).all()
+
+
+def test_what_is_kept_is_bounded_in_bytes_and_endless_worlds_keep_nothing(codec, monkeypatch):
+    one = 2 * 4 * 32 * 4 * 4  # bytes of a video's latents
+    monkeypatch.setattr(latents_module, "ROOM", 3 * one)
+    kept = {}
+    Latents(open_mixture(["uniform"], SIZE, count=9), codec, keep=20_000, kept=kept).batch(range(9))
+    assert len(kept) == 3
+    kept = {}
+    Latents(open_mixture(["uniform"], SIZE), codec, keep=20_000, kept=kept).batch(range(4))
+    assert not kept

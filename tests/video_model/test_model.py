@@ -8,7 +8,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from sightline.errors import InputError
+from sightline.errors import InputError, SightlineError
 from sightline.physics.models import VideoModel, continue_video
 from sightline.physics.render import render
 from sightline.physics.worlds.make import sample
@@ -96,7 +96,7 @@ def test_what_does_not_fit_is_named(make, truths):
     with pytest.raises(InputError, match="makes videos of 32 frames, not of 16"):
         model.predict(truths[0][:16], mask[:16], 16)
     with pytest.raises(
-        InputError, match="trained at 32 px, got 64 × 64; make the videos with --si"
+        InputError, match="trained at 32 px, got 64 × 64; give videos that were made wi"
     ):
         model.predict(truths[0].repeat(2, 1).repeat(2, 2), mask, 32)
     with pytest.raises(InputError, match="2 frames cannot give 3"):
@@ -119,11 +119,25 @@ def damaged(path, change):
     [
         (lambda notes, state: notes.update(layout=2), "of layout 2, not 1"),
         (lambda notes, state: state.pop("network.last.bias"), "last.bias is missing"),
-        (lambda notes, state: state["network.last.bias"].fill_(torch.nan), r"\(last.bias\)"),
+        (
+            lambda notes, state: state["network.last.bias"].fill_(torch.nan),
+            r"last.bias is not finite",
+        ),
         (lambda notes, state: notes.pop("build"), "notes: KeyError"),
         (lambda notes, state: notes["transformer"].update(size="tiny"), "damaged video model"),
         (lambda notes, state: notes["transformer"].update(depth=3), "not a description"),
-        (lambda notes, state: notes.update(size=64), "of another codec"),
+        (lambda notes, state: notes.update(size=64), "its codec and frames make"),
+        (lambda notes, state: notes.update(size=33), "no multiples of 8 px"),
+        (lambda notes, state: notes.update(frames=0), r"\(frames 0\)"),
+        (lambda notes, state: notes.update(frames=10**12), r"\(frames 1000000000000\)"),
+        (lambda notes, state: notes.update(frames=31), "its codec and frames make"),
+        (lambda notes, state: notes["transformer"].update(frames=16), "of latents"),
+        (
+            lambda notes, state: notes["build"].update(noise_steps=10**15),
+            "noise_steps must be 2 to",
+        ),
+        (lambda notes, state: notes["build"].update(condition=32), "32 of 32 frames given"),
+        (lambda notes, state: notes.update(sampling=1001), "1001 sampling steps of 1000"),
         (lambda notes, state: state.pop("codec.decoder.0.bias"), "damaged codec"),
     ],
 )
@@ -146,6 +160,7 @@ def test_other_files(tmp_path, codec_file, make):
         read_model(tmp_path / "torn.safetensors")
     model = make()
     torch.nn.init.constant_(model.network.last.bias, 1e30)
-    with pytest.raises(InputError, match="does not fit into half precision"):
+    with pytest.raises(SightlineError, match="does not fit into half precision") as error:
         write_model(model, tmp_path / "large.safetensors")
+    assert error.value.exit_code == 1
     assert not (tmp_path / "large.safetensors").exists()

@@ -7,18 +7,16 @@ import pytest
 
 from sightline.physics.render import render
 from sightline.video_model.autoencoder.pixels import PixelCodec
-from sightline.video_model.demo import generated_speeds
 from sightline.video_model.scoring import (
     MEAN_VELOCITY,
     Validator,
+    generated_speeds,
     mean_of,
+    spec_of,
     take_all,
     take_coded,
-    test_spec,
     values_of,
 )
-
-test_spec.__test__ = False
 
 
 class Oracle:
@@ -43,7 +41,7 @@ class Oracle:
 
 @pytest.mark.parametrize("word", ["uniform", "collision:ood", "probe:conflict-colour-velocity"])
 def test_the_truth_has_no_error_but_the_parsers(word):
-    spec = test_spec(word, 4, 64, 7)
+    spec = spec_of(word, 4, 64, 7)
     takes = take_all(Oracle(spec), spec)
     assert mean_of(takes, "position") < 0.02
     assert mean_of(takes, MEAN_VELOCITY) < 0.1
@@ -54,7 +52,7 @@ def test_the_truth_has_no_error_but_the_parsers(word):
 
 
 def test_what_coding_costs_pixels_is_nothing():
-    spec = test_spec("probe:conflict-colour-velocity", 3, 64, 7)
+    spec = spec_of("probe:conflict-colour-velocity", 3, 64, 7)
     model = Oracle(spec)
     model.codec, model.device = PixelCodec(), "cpu"
     takes = take_coded(model, spec, batch=2)
@@ -64,7 +62,7 @@ def test_what_coding_costs_pixels_is_nothing():
 
 
 def test_a_wrong_speed_is_measured_with_its_sign():
-    spec = test_spec("uniform", 4, 64, 7)
+    spec = spec_of("uniform", 4, 64, 7)
 
     def turned(motion):
         places = motion.positions.copy()

@@ -17,10 +17,11 @@ from safetensors.torch import load_file
 
 from sightline.errors import InputError, SightlineError
 from sightline.running.folder import load_checkpoint
-from sightline.video_model import training
+from sightline.video_model import loop
 from sightline.video_model.autoencoder.pixels import PixelCodec
 from sightline.video_model.data import open_mixture
 from sightline.video_model.files import read_model
+from sightline.video_model.learner import Learner
 from sightline.video_model.options import BuildOptions, VideoTraining
 from sightline.video_model.training import train_video_model
 
@@ -69,7 +70,7 @@ def test_it_learns_and_writes_what_it_learnt(tmp_path, codec):
 def test_a_broken_run_ends_with_the_same_weights(says, tmp_path, codec, monkeypatch):
     build = {"says": says}
     whole = train(tmp_path / "a", codec, build, steps=8, flip=True)
-    real = training.draw_noise
+    real = loop.draw_noise
 
     def plug(seed, numbers, shape):
         if numbers[0] == 5 * PACE["batch"]:
@@ -77,7 +78,7 @@ def test_a_broken_run_ends_with_the_same_weights(says, tmp_path, codec, monkeypa
         return real(seed, numbers, shape)
 
     with monkeypatch.context() as patch:
-        patch.setattr(training, "draw_noise", plug)
+        patch.setattr(loop, "draw_noise", plug)
         with pytest.raises(OSError, match="plug"):
             train(tmp_path / "b", codec, build, steps=8, flip=True)
     lines = []
@@ -144,13 +145,13 @@ def test_two_processes_learn_as_one_does(tmp_path, codec_file):
 
 
 def test_a_loss_that_is_not_finite_stops_and_names_the_batch(tmp_path, codec, monkeypatch):
-    real = training.draw_noise
+    real = loop.draw_noise
 
     def poison(seed, numbers, shape):
         return real(seed, numbers, shape) * (float("nan") if numbers[0] == 20 else 1)
 
     with monkeypatch.context() as patch:
-        patch.setattr(training, "draw_noise", poison)
+        patch.setattr(loop, "draw_noise", poison)
         with pytest.raises(
             SightlineError,
             match=r"not finite at step 5, on batch 5 \(samples 20 to 23\); "
@@ -173,22 +174,61 @@ def longer(out, steps):
     (out / "run.json").write_text(json.dumps(run))
 
 
-def test_killed_in_the_middle_of_a_checkpoint(tmp_path, codec, monkeypatch):
-    train(tmp_path, codec, steps=3)
-    longer(tmp_path, 6)
-    before = (tmp_path / "checkpoint.pt").read_bytes()
+#: Kills its own process, as nothing can be helped, in the middle of the third checkpoint.
+KILLER = """
+import os, signal, sys, torch
+real, saves = torch.save, []
 
-    def cut_short(_, path):
-        path.write_bytes(b"half of it")
-        raise KeyboardInterrupt
+def cut_short(state, path):
+    saves.append(path)
+    if len(saves) < 3:
+        return real(state, path)
+    real(state, path)
+    with open(path, "r+b") as file:
+        file.truncate(1000)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+torch.save = cut_short
+from sightline.cli import main
+main(sys.argv[1:])
+"""
+
+
+def test_killed_in_the_middle_of_a_checkpoint(tmp_path, codec_file):
+    log = tmp_path / "log.txt"
+    words = command(tmp_path / "cut", codec_file)[2:]
+    victim = start(["-c", KILLER, *words], log)
+    assert victim.wait(300) == -signal.SIGKILL, log.read_text()
+    assert len(list((tmp_path / "cut").glob(".checkpoint.*.part.pt"))) == 1  # half a file is left
+    assert load_checkpoint(tmp_path / "cut")["step"] == 10  # and the one before it is whole
+    second = start(command(tmp_path / "cut", codec_file), log)
+    assert second.wait(300) == 0, log.read_text()
+    assert "going on at step 10 of 30" in log.read_text()
+    assert not list((tmp_path / "cut").glob(".checkpoint.*.part.pt"))
+    whole = start(command(tmp_path / "whole", codec_file), log)
+    assert whole.wait(300) == 0, log.read_text()
+    one, two = (tmp_path / name / "model.safetensors" for name in ("whole", "cut"))
+    assert one.read_bytes() == two.read_bytes()
+
+
+def test_a_stop_inside_a_step_is_minded_after_its_part(tmp_path, codec, monkeypatch):
+    whole = train(tmp_path / "a", codec, steps=4, accumulate=4)
+    real, seen = loop.draw_noise, []
+
+    def asked(seed, numbers, shape):
+        seen.append(numbers[0])
+        if numbers[0] == 2 * PACE["batch"] + 1:  # the second part of the third step
+            os.kill(os.getpid(), signal.SIGINT)
+        return real(seed, numbers, shape)
 
     with monkeypatch.context() as patch:
-        patch.setattr(torch, "save", cut_short)
-        with pytest.raises(KeyboardInterrupt):
-            train(tmp_path, codec, steps=6)
-    assert (tmp_path / "checkpoint.pt").read_bytes() == before
-    assert not list(tmp_path.glob(".*part*"))
-    assert load_checkpoint(tmp_path)["step"] == 3
+        patch.setattr(loop, "draw_noise", asked)
+        with pytest.raises(KeyboardInterrupt, match="stopped at step 2 of 4"):
+            train(tmp_path / "b", codec, steps=4, accumulate=4)
+    assert seen[-1] == 2 * PACE["batch"] + 1
+    assert load_checkpoint(tmp_path / "b")["step"] == 2
+    again = train(tmp_path / "b", codec, steps=4, accumulate=4)
+    assert same(whole.network.state_dict(), again.network.state_dict())
 
 
 def test_a_full_disk_is_a_clear_line_and_loses_nothing(tmp_path, codec, monkeypatch):
@@ -229,6 +269,8 @@ def test_wrong_numbers_of_condition_frames(tmp_path, codec):
         train(tmp_path, codec, {"condition": 32}, steps=2)
     with pytest.raises(InputError, match="condition must be at least 1"):
         train(tmp_path, codec, {"condition": 0}, steps=2)
+    with pytest.raises(InputError, match="3 sampling steps of a schedule of 2"):
+        train(tmp_path, codec, {"noise_steps": 2}, steps=2, sampling=3)
     assert not (tmp_path / "run.json").exists()
 
 
@@ -244,7 +286,7 @@ def test_parts_of_a_batch_are_the_batch(tmp_path, codec):
 def test_given_frames_do_not_count(codec):
     network = torch.nn.Module()
     network.forward = lambda noisy, t, condition: torch.zeros_like(noisy)
-    learner = training.Learner(network, 3, BuildOptions(says="video"))
+    learner = Learner(network, 3, BuildOptions(says="video"))
     video = torch.zeros(2, 4, 8, 2, 2)
     video[:, :, :3] = 100.0
     noise, t = torch.randn_like(video), torch.tensor([10, 999])

@@ -28,3 +28,23 @@ def shares(options: object, *names: str, zero: bool = True) -> None:
         if not (0 <= value <= 1 and (zero or value > 0)):
             least = "from 0" if zero else "above 0, up"
             raise InputError(f"{name} must be {least} to 1, got {value}")
+
+
+#: Seeds lie below this: torch takes no larger ones.
+SEEDS = 2**63
+
+
+def seed_and_threads(options: object) -> None:
+    """Refuse seeds and numbers of threads that torch does not take."""
+    seed, threads = getattr(options, "seed"), getattr(options, "threads")  # noqa: B009 - any options
+    if not 0 <= seed < SEEDS:
+        raise InputError(f"seed must be a number from 0 to {SEEDS - 1}, got {seed}")
+    if threads is not None and threads < 1:
+        raise InputError(f"threads must be at least 1, got {threads}")
+
+
+def learning_rate(options: object) -> None:
+    """Refuse rates that no training survives."""
+    rate = getattr(options, "rate")  # noqa: B009 - any options
+    if not 0 <= rate <= 1:
+        raise InputError(f"rate must be a number from 0 to 1, got {rate}")

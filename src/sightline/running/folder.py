@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,33 @@ def claim_run(out: Path, asked: dict[str, Any], may_change: Collection[str] = MA
     write_text(path, json.dumps(asked, indent=1, sort_keys=True) + "\n")
     for left in out.glob(".checkpoint.*.part.pt"):  # of a process that was killed while it saved
         left.unlink(missing_ok=True)
+
+
+@contextmanager
+def claimed_run(
+    out: Path, asked: dict[str, Any], may_change: Collection[str] = MAY_CHANGE
+) -> Iterator[None]:
+    """Claim a run's folder; one that fails before its first checkpoint gives it back.
+
+    So a command that was mistyped can be typed again with the same folder.
+
+    Args:
+        out: see `claim_run`.
+        asked: see `claim_run`.
+        may_change: see `claim_run`.
+    """
+    path = out / "run.json"
+    there, ours = out.is_dir(), not path.is_file()
+    try:
+        claim_run(out, asked, may_change)
+        yield
+    except BaseException:
+        if ours and not checkpoint_path(out).is_file():
+            path.unlink(missing_ok=True)
+            with suppress(OSError):  # what it holds besides stays
+                if not there:
+                    out.rmdir()
+        raise
 
 
 def _differences(before: dict[str, Any], asked: dict[str, Any]) -> set[str]:

@@ -25,6 +25,11 @@ TEST_TRIAL = 990
 _FILES = (".slv", ".h5", ".hdf5")
 
 
+def is_file(word: str) -> bool:
+    """Say whether a word names a file, by its suffix."""
+    return Path(word).suffix.lower() in _FILES
+
+
 def open_videos(word: str, size: int, *, count: int | None = None, seed: int = 0) -> Videos:
     """Open what a word names.
 
@@ -37,7 +42,7 @@ def open_videos(word: str, size: int, *, count: int | None = None, seed: int = 0
     """
     if count is not None and count < 1:
         raise InputError(f"at least 1 video is needed, got {count}")
-    if Path(word).suffix.lower() in _FILES:
+    if is_file(word):
         return FileVideos(Path(word), count)
     if word.partition(":")[0] == COMBINATORIAL:
         _, templates, part = (*word.split(":"), "", "")[:3]

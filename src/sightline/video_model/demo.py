@@ -18,9 +18,10 @@ from sightline.video_model.scoring import (
     MEAN_VELOCITY,
     VELOCITY,
     Take,
+    generated_speeds,
     mean_of,
+    spec_of,
     take_all,
-    test_spec,
     values_of,
 )
 
@@ -54,11 +55,12 @@ def run_demo(
         for split, where in RANGES.items():
             report(f"{words}, {where}")
             results[world, split] = take_all(
-                model, test_spec(f"{world}:{split}", count, model.size, SEED)
+                model, spec_of(f"{world}:{split}", count, model.size, SEED)
             )
     floors = {world: _floors(model, world, count) for world in WORLDS}
     for (world, split), takes in results.items():
-        film = side_by_side(takes[0].truth, takes[0].made, _LARGER)
+        shown = middle_take(takes)
+        film = side_by_side(shown.truth, shown.made, _LARGER)
         write_bytes(out / f"{world}-{split}.mp4", encode(film, "standard"))
     page = out / "index.html"
     _write(page, model, name, results, floors)
@@ -112,22 +114,6 @@ def summary(
                 f"{made[seen].mean():.1f}."
             )
     return lines
-
-
-def generated_speeds(takes: Sequence[Take], given: int) -> np.ndarray:
-    """Return the signed speed along the true motion of one body, mean over what the model made: (N,).
-
-    NaN for videos in which it can be measured in fewer than three frames.
-    """
-    from sightline.physics.parse import parse, prior_of
-    from sightline.physics.score.outcomes import signed_speed
-
-    speeds = []
-    for take in takes:
-        motion = take.motion
-        tracks = parse(take.made, frame_time=motion.frame_time, prior=prior_of(motion))
-        speeds.append(signed_speed(tracks, motion, given))
-    return np.array(speeds, np.float64)
 
 
 def _write(
@@ -186,12 +172,17 @@ def _write(
     write_page(path, "Physics from pixels, in range and out of it", "Demo", intro, sections, facts)
 
 
-def _film(takes: list[Take], words: str, key: str, model: VideoDiffusion) -> Film:
-    """Show the video with the middle error, or the first where none has one."""
+def middle_take(takes: Sequence[Take]) -> Take:
+    """Return the video with the middle error, or the first where none has one."""
     errors = values_of(takes)
     order = np.argsort(np.where(np.isfinite(errors), errors, np.inf))
     measured = int(np.isfinite(errors).sum())
-    take = takes[int(order[measured // 2])] if measured else takes[0]
+    return takes[int(order[measured // 2])] if measured else takes[0]
+
+
+def _film(takes: list[Take], words: str, key: str, model: VideoDiffusion) -> Film:
+    """Show the video with the middle error."""
+    take = middle_take(takes)
     error = take.score.values.get(VELOCITY)
     init = ", ".join(f"{value:.2f}" for value in take.score.init)
     caption = f"{words}; radii and speeds {init}"

@@ -14,9 +14,11 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
-from sightline.errors import InputError
+from sightline.errors import InputError, SightlineError
 from sightline.files.atomic import atomic_path
-from sightline.video_model.autoencoder.files import codec_from_notes, codec_notes, read_noted
+from sightline.video_model.autoencoder.codec import latent_shape, usable_frames
+from sightline.video_model.autoencoder.files import codec_from_notes, codec_notes
+from sightline.video_model.autoencoder.noted import give_weights, read_noted
 from sightline.video_model.model import VideoDiffusion
 from sightline.video_model.options import BuildOptions
 from sightline.video_model.transformer.network import VideoTransformer
@@ -27,6 +29,9 @@ KEY = "sightline.video"
 LAYOUT = 1
 #: The finished model in the folder of a run.
 MODEL = "model.safetensors"
+
+#: Frames, and pixels along a side, that a file may ask for.
+MOST = 4096
 
 _NETWORK, _CODEC = "network.", "codec."
 
@@ -54,7 +59,9 @@ def write_model(model: VideoDiffusion, path: str | Path) -> None:
     half = {name: value.detach().cpu().half().contiguous() for name, value in state.items()}
     for name, value in half.items():
         if not torch.isfinite(value).all():
-            raise InputError(f"{name} does not fit into half precision, or is not finite")
+            raise SightlineError(
+                f"{path}: {name} does not fit into half precision, or is not finite; nothing is written"
+            )
     with atomic_path(path) as temporary:
         save_file(half, temporary, {KEY: json.dumps(notes, sort_keys=True)})
 
@@ -77,7 +84,7 @@ def _rebuild(notes: dict[str, Any], state: dict[str, Tensor]) -> VideoDiffusion:
     with torch.device("meta"):
         network = VideoTransformer(TransformerOptions.from_dict(notes["transformer"]))
     state = {name: value.float() for name, value in state.items()}
-    _load(network, _part(state, _NETWORK))
+    give_weights(network, _part(state, _NETWORK), "video model")
     model = VideoDiffusion(
         network.eval(),
         codec_from_notes(notes["codec"], _part(state, _CODEC)),
@@ -87,27 +94,37 @@ def _rebuild(notes: dict[str, Any], state: dict[str, Tensor]) -> VideoDiffusion:
         int(notes["sampling"]),
         dict(notes["notes"]),
     )
-    options = network.options
-    if (options.channels, options.height) != (
-        model.codec.channels,
-        model.size // model.codec.stride,
-    ):
-        raise InputError("a damaged video model (its transformer is of another codec)")
+    _check(model)
     return model
+
+
+def _check(model: VideoDiffusion) -> None:
+    """Refuse a model whose parts contradict each other, before anything is made of their size."""
+    build, options = model.build, model.network.options
+    for name, value in (("frames", model.frames), ("size", model.size)):
+        if not 1 <= value <= MOST:
+            raise InputError(f"a damaged video model ({name} {value})")
+    frames = usable_frames(model.codec, model.frames)
+    try:
+        shape = latent_shape(model.codec, frames, model.size)
+    except InputError as error:
+        raise InputError(f"a damaged video model ({error.problem})") from error
+    if options.shape != shape:
+        raise InputError(
+            f"a damaged video model (its transformer is of latents {options.shape}, its codec and "
+            f"frames make {shape})"
+        )
+    if not 1 <= build.condition < model.frames:
+        raise InputError(
+            f"a damaged video model ({build.condition} of {model.frames} frames given)"
+        )
+    if not 1 <= model.sampling <= build.noise_steps:
+        raise InputError(
+            f"a damaged video model ({model.sampling} sampling steps of {build.noise_steps})"
+        )
 
 
 def _part(state: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
     return {
         name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)
     }
-
-
-def _load(network: VideoTransformer, state: dict[str, Tensor]) -> None:
-    wanted = {name: value.shape for name, value in network.state_dict().items()}
-    for name in sorted(wanted.keys() ^ state.keys()):
-        what = "is missing" if name in wanted else "does not belong there"
-        raise InputError(f"a damaged video model ({name} {what})")
-    for name, value in state.items():
-        if value.shape != wanted[name] or not torch.isfinite(value).all():
-            raise InputError(f"a damaged video model ({name})")
-    network.load_state_dict(state, assign=True)

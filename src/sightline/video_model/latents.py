@@ -6,17 +6,22 @@ whoever makes them, in whatever batch, before a break or after it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import torch
 from torch import Tensor
 
+from sightline.errors import InputError
 from sightline.video_model.autoencoder.codec import Codec, encode_bytes, latent_shape, usable_frames
 from sightline.video_model.data import padded
 from sightline.video_model.mixture import Mixture, Pick
 
 #: Latents by what they are of.
 Kept = dict[Pick, Tensor]
+
+#: Bytes that latents which are kept may fill.
+ROOM = 10**9
 
 
 class Latents:
@@ -25,7 +30,8 @@ class Latents:
     Args:
         videos: to learn from.
         codec: in eval mode.
-        keep: how many videos' latents are kept.
+        keep: how many videos' latents are kept at most; they fill no more than `ROOM`, and those of
+            worlds without end are not kept, for they do not come again.
         device: that the codec is on.
         kept: latents of the same videos by the same codec that are there already; more are added.
     """
@@ -40,9 +46,10 @@ class Latents:
         kept: Kept | None = None,
     ) -> None:
         frames, size = videos.shape
-        self.videos, self.codec, self.keep, self.device = videos, codec, keep, device
+        self.videos, self.codec, self.device = videos, codec, device
         self.frames = usable_frames(codec, frames)
-        self.shape = latent_shape(codec, self.frames, size)
+        self.shape = fit(codec, self.frames, size, videos)
+        self.keep = min(keep, ROOM // (2 * math.prod(self.shape)))
         self._kept = {} if kept is None else kept
 
     def batch(self, numbers: Iterable[int]) -> Tensor:
@@ -60,6 +67,28 @@ class Latents:
         if found is None:
             planes = torch.from_numpy(self.videos.video(pick))[None, :, : self.frames]
             found = encode_bytes(self.codec, planes.to(self.device))[0].to("cpu", torch.float16)
-            if len(self._kept) < self.keep:
+            if len(self._kept) < self.keep and not self.videos.endless(pick.source):
                 self._kept[pick] = found
         return found
+
+
+def fit(codec: Codec, frames: int, size: int, videos: Mixture) -> tuple[int, int, int, int]:
+    """Return the shape of videos' latents; say what to do where a codec does not take them.
+
+    Args:
+        codec: any.
+        frames: of a video.
+        size: width and height of a video in [px].
+        videos: where they come from.
+    """
+    try:
+        return latent_shape(codec, frames, size)
+    except InputError as error:
+        wanted = codec.side if codec.side is not None else f"a multiple of {codec.stride}"
+        how = "make the file" if videos.path is not None else "make worlds"
+        raise InputError(
+            error.problem,
+            path=videos.path,
+            remedy=f"{how} with --size {wanted}, or give another --codec: sightline video codec "
+            f"--size {size} trains one",
+        ) from error

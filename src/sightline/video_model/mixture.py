@@ -6,9 +6,12 @@ on where it was.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -63,8 +66,8 @@ class Mixture:
             )
         self.sources, self.shape = tuple(sources), shapes.pop()
         self.shares = tuple(shares or [1] * len(sources))
-        self._turns = [n for n, share in enumerate(self.shares) for _ in range(share)]
-        self._before = [self._turns[:place].count(n) for place, n in enumerate(self._turns)]
+        #: Where the turns of each source begin in a row of them, and the length of the row.
+        self._begins = list(accumulate(self.shares, initial=0))
         self.seed, self.flip = seed, flip
         self._order = lru_cache(maxsize=2 * len(sources))(self._shuffled)
 
@@ -73,14 +76,23 @@ class Mixture:
         """What the sources are called, with their shares."""
         return [f"{s.name} @{n}" for s, n in zip(self.sources, self.shares, strict=True)]
 
+    @property
+    def path(self) -> Path | None:
+        """The first file among the sources, for messages; None if all are worlds."""
+        return next((path for s in self.sources if (path := s.path) is not None), None)
+
+    def endless(self, source: int) -> bool:
+        """Say whether videos of a source never come again."""
+        return len(self.sources[source]) == MOST
+
     def pick(self, number: int) -> Pick:
         """Return which video sample `number` of the training is."""
-        rounds, place = divmod(number, len(self._turns))
-        source = self._turns[place]
-        nth = rounds * self.shares[source] + self._before[place]
+        rounds, place = divmod(number, self._begins[-1])
+        source = bisect_right(self._begins, place) - 1
+        nth = rounds * self.shares[source] + place - self._begins[source]
         count = len(self.sources[source])
         # Worlds without end are random by themselves.
-        index = nth if count == MOST else int(self._order(source, nth // count)[nth % count])
+        index = nth if self.endless(source) else int(self._order(source, nth // count)[nth % count])
         mirror = self.flip and bool(np.random.default_rng([self.seed, 3, number]).random() < 0.5)
         return Pick(source, index, mirror)
 
@@ -89,8 +101,8 @@ class Mixture:
         return self.sources[pick.source].video(pick.index, mirror=pick.mirror)
 
     def numbers(self, pick: Pick) -> NDArray[np.float32]:
-        """Return radii and speeds."""
-        return self.sources[pick.source].numbers(pick.index)
+        """Return radii and speeds; those of a mirrored video go the other way."""
+        return self.sources[pick.source].numbers(pick.index, mirror=pick.mirror)
 
     def _shuffled(self, source: int, epoch: int) -> NDArray[np.int64]:
         rng = np.random.default_rng([self.seed, 2, source, epoch])
@@ -102,21 +114,31 @@ class RandomFrames:
 
     Args:
         videos: to take them from, one of each in turn.
-        batch: frames of a batch.
+        batch: places of a batch.
         seed: of which frames.
+        clip: consecutive frames of a video; None: one, without an axis of time.
     """
 
-    def __init__(self, videos: Mixture, batch: int, *, seed: int = 0) -> None:
-        self.videos, self.batch, self.seed = videos, batch, seed
+    def __init__(
+        self, videos: Mixture, batch: int, *, seed: int = 0, clip: int | None = None
+    ) -> None:
+        self.videos, self.batch, self.seed, self.clip = videos, batch, seed, clip
+        if (clip or 1) > videos.shape[0]:
+            raise InputError(
+                f"clips of {clip} frames from videos of {videos.shape[0]}", path=videos.path
+            )
 
     def frames(self, step: int) -> Tensor:
-        """Return batch number `step`: (B, 3, S, S) uint8."""
+        """Return batch number `step`: (B, 3, S, S) uint8, or (B, 3, clip, S, S)."""
+        length = self.clip or 1
         when = np.random.default_rng([self.seed, 4, step]).integers(
-            self.videos.shape[0], size=self.batch
+            self.videos.shape[0] - length + 1, size=self.batch
         )
         numbers = range(step * self.batch, (step + 1) * self.batch)
-        made = [
-            self.videos.video(self.videos.pick(number))[:, frame]
-            for number, frame in zip(numbers, when, strict=True)
-        ]
-        return torch.from_numpy(np.stack(made))
+        made = np.stack(
+            [
+                self.videos.video(self.videos.pick(number))[:, first : first + length]
+                for number, first in zip(numbers, when, strict=True)
+            ]
+        )
+        return torch.from_numpy(made[:, :, 0] if self.clip is None else made)

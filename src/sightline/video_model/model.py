@@ -79,7 +79,7 @@ class VideoDiffusion:
         given = int(mask.sum())
         if not mask[:given].all():
             raise InputError("only first frames can be given")
-        self._check(condition, given)
+        self.check(condition, given)
         if n != self.frames:
             raise InputError(f"makes videos of {self.frames} frames, not of {n}")
         # The same beginning gives the same video, another one other noise.
@@ -114,7 +114,7 @@ class VideoDiffusion:
         for start in range(0, len(videos), batch):
             some = videos[start : start + batch]
             for video in some:
-                self._check(video, given)
+                self.check(video, given)
             planes = torch.from_numpy(np.stack([to_planes(video[:given]) for video in some]))
             known = None if described is None else described[start : start + batch]
             latents = self.sample(
@@ -157,12 +157,13 @@ class VideoDiffusion:
 
         return sample(
             *(velocity, noise, condition, gammas),
-            steps=steps or self.sampling,
+            steps=self.sampling if steps is None else steps,
             keep=condition.keep,
             limit=LIMIT,
         )
 
-    def _check(self, video: Frames, given: int) -> None:
+    def check(self, video: Frames, given: int) -> None:
+        """Refuse a (T, S, S, 3) video whose first `given` frames it cannot go on from."""
         if given != self.build.condition:
             raise InputError(
                 f"this model was trained with {self.build.condition} condition frames, got {given}",
@@ -173,7 +174,7 @@ class VideoDiffusion:
         if video.shape[1:] != (self.size, self.size, 3):
             raise InputError(
                 f"this model was trained at {self.size} px, got {video.shape[2]} × {video.shape[1]}",
-                remedy=f"make the videos with --size {self.size}",
+                remedy=f"give videos that were made with --size {self.size}, or another model",
             )
 
 
@@ -199,16 +200,23 @@ def load(name: str | Path = EMBEDDED, device: str | None = None) -> VideoDiffusi
             the folder of its run.
         device: cpu, cuda, cuda:1 or mps; None for the best here.
     """
+    return load_known(name, device)[0]
+
+
+def load_known(
+    name: str | Path = EMBEDDED, device: str | None = None
+) -> tuple[VideoDiffusion, str]:
+    """Load a model as `load` does; return the checksum of its file, too, which says which one it is."""
     from sightline.depth.engines.torch import pick_device
     from sightline.video_model.files import MODEL, read_model
     from sightline.weights.store import resolve
 
     path = Path(name)
     if path.is_dir():
-        path = path / MODEL
-        if not path.is_file():
+        if not (path / MODEL).is_file():
             raise InputError(
-                "holds no finished model", path=path.parent, remedy="let its training end first"
+                "holds no finished model", path=path, remedy="let its training end first"
             )
-        return read_model(path).to(pick_device(device))
-    return read_model(resolve(name, purpose="video").path).to(pick_device(device))
+        name = path / MODEL
+    found = resolve(name, purpose="video")
+    return read_model(found.path).to(pick_device(device)), found.sha256

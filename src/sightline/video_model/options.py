@@ -5,12 +5,25 @@ Kept free of heavy imports, because the help is generated from it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
 from sightline.errors import InputError
-from sightline.running.checks import at_least_one, not_negative, shares
+from sightline.running.checks import (
+    at_least_one,
+    learning_rate,
+    not_negative,
+    seed_and_threads,
+    shares,
+)
 from sightline.video_model.transformer.options import Attention
+
+#: Steps of a schedule at most: more are a slip of the finger, or a damaged file.
+MOST_STEPS = 100_000
+
+#: Pixels along a side of a token, and latents at most, where no patch is given.
+_TOKEN, _LARGEST = 32, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +32,8 @@ class BuildOptions:
 
     Attributes:
         network: its size: nano, micro, tiny, mini, S, B, L or XL.
-        patch: latents of a token: frames, rows and columns.
+        patch: latents of a token: frames, rows and columns; default: what fits the codec, see
+            `fitting_patch`.
         attention: full, or factorised into space and time.
         numbers: tell the network radii and speeds, too.
         condition: first frames of a video that are given; the paper's is 3, for combinatorial worlds 1.
@@ -33,7 +47,7 @@ class BuildOptions:
     """
 
     network: str = "tiny"
-    patch: tuple[int, int, int] = (1, 4, 4)
+    patch: tuple[int, int, int] | None = None
     attention: Attention = "full"
     numbers: bool = False
     condition: int = 3
@@ -44,11 +58,36 @@ class BuildOptions:
 
     def __post_init__(self) -> None:
         at_least_one(self, "condition")
-        object.__setattr__(self, "patch", tuple(self.patch))
+        if self.patch is not None:
+            object.__setattr__(self, "patch", tuple(self.patch))
+        if not 0 < self.gain < math.inf:
+            raise InputError(f"gain must be a number above 0, got {self.gain}")
         if self.says not in ("velocity", "video"):
             raise InputError(f"says is velocity or video, got {self.says!r}")
-        if self.noise_steps < 2:
-            raise InputError(f"noise_steps must be at least 2, got {self.noise_steps}")
+        if not 2 <= self.noise_steps <= MOST_STEPS:
+            raise InputError(f"noise_steps must be 2 to {MOST_STEPS:,}, got {self.noise_steps}")
+
+
+def fitting_patch(frames: int, height: int, width: int, stride: int) -> tuple[int, int, int]:
+    """Choose the frames, rows and columns of a token for latents.
+
+    A vector for each frame: four frames, or as many as fit. Maps of latents: one frame, and a square of
+    32 pixels or of 16 latents, whichever is smaller; half as large until it fits.
+
+    Args:
+        frames: of a video of latents.
+        height: rows of latents.
+        width: columns of latents.
+        stride: pixels along each side of a latent.
+
+    >>> fitting_patch(32, 1, 1, 64), fitting_patch(32, 8, 8, 8), fitting_patch(32, 64, 64, 1)
+    ((4, 1, 1), (1, 4, 4), (1, 16, 16))
+    """
+    if height == width == 1:
+        return math.gcd(frames, 4), 1, 1
+    side = min(_LARGEST, max(1, 2 ** int(math.log2(max(1, _TOKEN // stride)))))
+    side = math.gcd(side, math.gcd(height, width))
+    return 1, side, side
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +105,8 @@ class VideoTraining:
         mean_decay: of the moving mean of the weights, which is what is kept in the end.
         flip: mirror every other video left to right, at random.
         bfloat16: compute in half precision where that is safe.
-        keep: latents of so many videos are kept in memory instead of being made again.
+        keep: latents of so many videos are kept in memory instead of being made again, but no more
+            than fill 1 GB; those of worlds without end are not.
         sampling: steps from noise to a video, for film strips and in the finished model.
         shown: videos on a film strip.
         seed: of weights, noise, order and flips; worlds have their own.
@@ -98,8 +138,10 @@ class VideoTraining:
     def __post_init__(self) -> None:
         at_least_one(self, "steps", "batch", "accumulate", "sampling", "save_every")
         at_least_one(self, "validate_every")
-        not_negative(self, "rate", "warm_up", "decay", "largest", "keep", "shown", "seed")
-        shares(self, "mean_decay")
+        not_negative(self, "warm_up", "largest", "keep", "shown")
+        seed_and_threads(self)
+        learning_rate(self)
+        shares(self, "mean_decay", "decay")
         if self.mean_decay == 1:
             raise InputError("mean_decay must be below 1: the mean would never move")
         if self.largest == 0:

@@ -8,10 +8,13 @@ from pathlib import Path
 from sightline.errors import InputError
 from sightline.files.atomic import write_bytes
 from sightline.physics.data.mp4 import encode
+from sightline.physics.data.spec import COMBINATORIAL
 from sightline.physics.data.videos import VideoData
 from sightline.physics.run_record import claimed
+from sightline.physics.types import Doubles, Frames
 from sightline.video_model.data import padded
 from sightline.video_model.model import VideoDiffusion
+from sightline.video_model.sources import NO_NUMBERS
 
 
 def sample_videos(
@@ -20,7 +23,7 @@ def sample_videos(
     folder: Path,
     indexes: Sequence[int],
     *,
-    name: str = "model",
+    digest: str,
     batch: int = 16,
     steps: int | None = None,
     seed: int = 0,
@@ -32,16 +35,21 @@ def sample_videos(
         data: gives the first frames.
         folder: for `00000.mp4` …; one with videos of another model or data set is refused.
         indexes: numbers of the samples.
-        name: of the model, for the record.
+        digest: checksum of the model's file, for the record: the same model may lie elsewhere.
         batch: videos that are made at a time.
         steps: from noise to video; None: the model's.
         seed: of the noise; the number of a sample decides it, too.
     """
+    if steps is not None and not 1 <= steps <= model.build.noise_steps:
+        raise InputError(
+            f"{steps} sampling steps of a schedule of {model.build.noise_steps}",
+            remedy=f"give --steps 1 to {model.build.noise_steps}",
+        )
     record = {
-        "model": name,
+        "model": digest,
         "data_set": data.digest,
         "condition": model.build.condition,
-        "steps": steps or model.sampling,
+        "steps": model.sampling if steps is None else steps,
         "seed": seed,
     }
     columns = model.network.options.numbers
@@ -53,12 +61,8 @@ def sample_videos(
             some = missing[start : start + batch]
             truths = [data.video(index) for index in some]
             for index, truth in zip(some, truths, strict=True):
-                if len(truth) < model.frames:
-                    raise InputError(
-                        f"video {index} has {len(truth)} frames, this model makes {model.frames}",
-                        path=data.path,
-                    )
-            known = [data.read_init(index, index + 1)[0] for index in some] if columns else []
+                _check(model, data, index, truth)
+            known = [_known(data, index) for index in some] if columns else []
             made = model.continue_videos(
                 *(truths, some),
                 described=padded(known, columns) if columns else None,
@@ -69,3 +73,24 @@ def sample_videos(
             for index, frames in zip(some, made, strict=True):
                 write_bytes(paths[index], encode(frames, "lossless"))
                 yield paths[index]
+
+
+def _check(model: VideoDiffusion, data: VideoData, index: int, truth: Frames) -> None:
+    """Refuse a video that the model cannot go on from; name the file."""
+    if len(truth) < model.frames:
+        raise InputError(
+            f"video {index} has {len(truth)} frames, this model makes {model.frames}",
+            path=data.path,
+        )
+    try:
+        model.check(truth, model.build.condition)
+    except InputError as error:
+        raise InputError(error.problem, path=data.path, remedy=error.remedy) from error
+
+
+def _known(data: VideoData, index: int) -> Doubles:
+    """Return radii and speeds of a video."""
+    if data.scenario == COMBINATORIAL:
+        raise InputError(NO_NUMBERS, path=data.path, remedy="give another data set, or model")
+    found: Doubles = data.read_init(index, index + 1)[0]
+    return found

@@ -13,10 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import InputError
-from sightline.physics.data.spec import DataSpec, draw
+from sightline.physics.data.spec import COMBINATORIAL, DataSpec, draw
 from sightline.physics.draw.planes import to_planes
 from sightline.physics.render import Canvas, check_size
 from sightline.physics.types import FRAMES, Samples
+
+#: Said of combinatorial videos where radii and speeds are asked for.
+NO_NUMBERS = "combinatorial videos are not described by a few numbers"
+WITHOUT_NUMBERS = "train without --numbers"
 
 #: Worlds are drawn in blocks of this many motions: a call for each would cost more than the motion.
 _BLOCK = 64
@@ -35,15 +39,33 @@ class Videos(Protocol):
         """Frames of a video, and its width and height in [px]."""
         ...
 
+    @property
+    def path(self) -> Path | None:
+        """The file; None for worlds."""
+        ...
+
     def __len__(self) -> int: ...
 
     def video(self, index: int, *, mirror: bool = False) -> NDArray[np.uint8]:
         """Return (3, T, S, S) uint8."""
         ...
 
-    def numbers(self, index: int) -> NDArray[np.float32]:
-        """Return what describes the video: radii and speeds, (K,)."""
+    def numbers(self, index: int, *, mirror: bool = False) -> NDArray[np.float32]:
+        """Return what describes the video: radii and speeds, (K,); mirrored, speeds are negative."""
         ...
+
+
+def mirrored(numbers: NDArray[np.floating], scenario: str) -> NDArray[np.float32]:
+    """Return radii and speeds of a mirrored video: it goes the other way.
+
+    Args:
+        numbers: (K,) radius, speed …; or r1, r2, v1, v2 of a collision.
+        scenario: of the video.
+    """
+    found = numbers.astype(np.float32)
+    speeds = slice(2, 4) if scenario == "collision" else slice(1, 2)
+    found[speeds] *= -1
+    return found
 
 
 class WorldVideos:
@@ -54,7 +76,7 @@ class WorldVideos:
     """
 
     def __init__(self, spec: DataSpec) -> None:
-        self.spec = spec
+        self.spec, self.path = spec, None
         words = [spec.scenario, spec.part or spec.split]
         self.name = ":".join(words) + f" ({spec.count:,} videos, seed {spec.seed})"
         self._block = lru_cache(maxsize=8)(self._draw)
@@ -75,10 +97,12 @@ class WorldVideos:
         motion = self._block(block)[place]
         return to_planes(self._canvas.paint(motion), mirror=mirror)
 
-    def numbers(self, index: int) -> NDArray[np.float32]:
+    def numbers(self, index: int, *, mirror: bool = False) -> NDArray[np.float32]:
         """Return radii and speeds."""
         block, place = divmod(index, _BLOCK)
-        return self._block(block).init[place].astype(np.float32)
+        samples = self._block(block)
+        found = samples.init[place].astype(np.float32)
+        return mirrored(found, samples.scenario) if mirror else found
 
 
 class SceneVideos:
@@ -100,7 +124,11 @@ class SceneVideos:
 
         self._ids, self._tasks, self._first = parse_templates(templates), TASKS, first
         most = len(self._ids) * TASKS * (TRIALS - first)
-        self._count = min(count or most, most)
+        if count is not None and count > most:
+            raise InputError(
+                f"{count:,} videos of combinatorial:{templates} were asked for, there are {most:,}"
+            )
+        self._count, self.path = count or most, None
         self._seed, self.shape = seed, (FRAMES, check_size(size))
         self.name = f"combinatorial:{templates} ({self._count:,} videos, seed {seed})"
 
@@ -117,9 +145,10 @@ class SceneVideos:
         made = make_sample(self._ids[template], task, self._first + trial, seed=self._seed)
         return to_planes(render_scene(made, self.shape[1]), mirror=mirror)
 
-    def numbers(self, index: int) -> NDArray[np.float32]:
+    def numbers(self, index: int, *, mirror: bool = False) -> NDArray[np.float32]:
         """Refuse: no few numbers describe such a video."""
-        raise InputError(f"combinatorial video {index} is not described by numbers")
+        which = f"{'mirrored ' if mirror else ''}video {index}"
+        raise InputError(f"{which}: {NO_NUMBERS}", remedy=WITHOUT_NUMBERS)
 
 
 class FileVideos:
@@ -134,10 +163,23 @@ class FileVideos:
         from sightline.physics.data.open import open_dataset
 
         self._data = open_dataset(path)
-        self._count = min(len(self._data), count or len(self._data))
-        if not self._count:
+        there = len(self._data)
+        if not there:
             raise InputError("holds no video", path=path)
+        if count is not None and count > there:
+            raise InputError(
+                f"{count:,} videos were asked for, it holds {there:,}",
+                path=path,
+                remedy=f"give --videos up to {there}, or none for all",
+            )
+        self._count = count or there
         first = self._data.video(0)
+        if len(first) < 2:
+            raise InputError(
+                f"its first video has {len(first)} frame{'s'[: len(first) != 1]}, a model needs "
+                "some to be given and some to make",
+                path=path,
+            )
         if first.shape[1] != first.shape[2]:
             raise InputError(f"frames of {first.shape[2]} × {first.shape[1]} px", path=path)
         self.path, self.shape = path, (len(first), first.shape[1])
@@ -157,6 +199,9 @@ class FileVideos:
             )
         return to_planes(frames, mirror=mirror)
 
-    def numbers(self, index: int) -> NDArray[np.float32]:
+    def numbers(self, index: int, *, mirror: bool = False) -> NDArray[np.float32]:
         """Return radii and speeds."""
-        return self._data.read_init(index, index + 1)[0].astype(np.float32)
+        if self._data.scenario == COMBINATORIAL:
+            raise InputError(NO_NUMBERS, path=self.path, remedy=WITHOUT_NUMBERS)
+        found = self._data.read_init(index, index + 1)[0].astype(np.float32)
+        return mirrored(found, self._data.scenario) if mirror else found

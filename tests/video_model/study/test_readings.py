@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from sightline.physics.data.spec import draw
-from sightline.video_model.scoring import test_spec
+from sightline.video_model.scoring import spec_of
 from sightline.video_model.study.catalogue import STUDIES
+from sightline.video_model.study.kept import conflict_counts
 from sightline.video_model.study.pull import centred, nearest_edges, pulled_share, slope_of
-from sightline.video_model.study.readings import conflict_counts, read_study, words_of
-
-test_spec.__test__ = False
+from sightline.video_model.study.readings import read_study, words_of
 
 
 def test_which_attribute_is_kept():
@@ -37,9 +36,13 @@ def made_up(study, budget, speeds=lambda v: v, error=lambda trial, words: 0.1):
         tests = {}
         for words, word in trial.tests:
             if word.startswith("combinatorial"):
-                tests[words] = {"psnr": 25.0, "ssim": 0.9, "videos": 12}
+                tests[words] = {
+                    "psnr": 25.0,
+                    "ssim": 0.9,
+                    "lpips": {"not_available": "no net", "metric": "L", "remedy": "x"},
+                }
                 continue
-            init = draw(test_spec(word, 12, 32, 1), 0, 12).init
+            init = draw(spec_of(word, 12, 32, 1), 0, 12).init
             kept = {"colour": True, "shape": False, "velocity": False, "size": False}
             tests[words] = {
                 "velocity": error(trial, words),

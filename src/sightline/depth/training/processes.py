@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 import torch
 from torch import distributed, nn
@@ -86,7 +87,9 @@ def team(device: str | None = None) -> Iterator[Team]:
     if place.type == "cuda":
         place = torch.device("cuda", local)
         torch.cuda.set_device(place)
-    distributed.init_process_group("nccl" if place.type == "cuda" else "gloo")
+    # Others wait while the first one validates or tests, which may take hours.
+    kind = "nccl" if place.type == "cuda" else "gloo"
+    distributed.init_process_group(kind, timeout=timedelta(days=1))
     try:
         yield Team(rank, count, place)
     finally:

@@ -74,7 +74,7 @@ def latent_shape(
     if codec.side is not None and (height, width) != (codec.side, codec.side):
         raise InputError(
             f"frames of {height} × {width} px, this codec takes {codec.side} × {codec.side}",
-            remedy=f"give --size {codec.side}, or train a codec of that size",
+            remedy="make videos of that size, or take another codec",
         )
     if height < 1 or width < 1 or height % codec.stride or width % codec.stride:
         raise InputError(f"frames of {height} × {width} px are no multiples of {codec.stride} px")

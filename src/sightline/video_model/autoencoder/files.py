@@ -7,12 +7,10 @@ can run: there is no pickle, and no class but those that are known is built.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
@@ -22,9 +20,8 @@ from sightline.video_model.autoencoder.frames import FrameCodec
 from sightline.video_model.autoencoder.inflated import InflatedVae
 from sightline.video_model.autoencoder.moments import MomentCodec
 from sightline.video_model.autoencoder.normalised import NormalisedCodec
+from sightline.video_model.autoencoder.noted import give_weights, read_noted
 from sightline.video_model.autoencoder.pixels import PixelCodec
-
-T = TypeVar("T")
 
 #: Says that a file is a codec; its value is JSON.
 KEY = "sightline.codec"
@@ -73,48 +70,6 @@ def read_codec(path: str | Path) -> SavedCodec:
     return read_noted(path, KEY, "codec", codec_from_notes, "codec of videos")
 
 
-def read_noted(
-    path: str | Path,
-    key: str,
-    what: str,
-    build: Callable[[dict[str, Any], dict[str, Tensor]], T],
-    whole: str | None = None,
-) -> T:
-    """Read a safetensors file whose header says what it is.
-
-    Args:
-        path: of the file.
-        key: of the header's metadata; its value is JSON.
-        what: it should be, in words.
-        build: makes it from the header's notes and the weights.
-        whole: the same in full, for a file that is something else.
-
-    Raises:
-        InputError: the file is not there, something else, or damaged.
-    """
-    path = Path(path)
-    if not path.is_file():
-        raise InputError("no such file", path=path, remedy="check the name")
-    try:
-        with safe_open(path, framework="pt") as file:
-            notes = (file.metadata() or {}).get(key)
-            if notes is None:
-                raise InputError(f"holds no {whole or what}", path=path)
-            state = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError) as error:
-        raise InputError(
-            f"not a safetensors file, or a damaged one ({error})", path=path
-        ) from error
-    try:
-        return build(json.loads(notes), state)
-    except InputError as error:
-        raise InputError(error.problem, path=path, remedy=error.remedy) from error
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise InputError(
-            f"a damaged {what} (its notes: {type(error).__name__})", path=path
-        ) from error
-
-
 def codec_from_notes(notes: dict[str, Any], state: dict[str, Tensor]) -> SavedCodec:
     """Build a codec from what `codec_notes` gave: first without weights, then with them."""
     if notes["layout"] != LAYOUT:
@@ -131,22 +86,8 @@ def codec_from_notes(notes: dict[str, Any], state: dict[str, Tensor]) -> SavedCo
             n: torch.tensor(notes["statistics"][n], dtype=torch.float32) for n in _STATISTICS
         }
         state = {name: value.float().clone() for name, value in state.items()} | statistics
-        _compare(codec, state)
-        codec.load_state_dict(state, assign=True)
+        give_weights(codec, state, "codec")
+        if not (codec.spread > 0).all():
+            raise InputError("a damaged codec (a spread that is not positive)")
         return codec.eval()
     return codec
-
-
-def _compare(codec: NormalisedCodec, state: dict[str, Tensor]) -> None:
-    wanted = {name: value.shape for name, value in codec.state_dict().items()}
-    for name in sorted(wanted.keys() ^ state.keys()):
-        what = "is missing" if name in wanted else "does not belong there"
-        raise InputError(f"a damaged codec ({name} {what})")
-    for name, value in state.items():
-        if value.shape != wanted[name]:
-            got, shape = tuple(value.shape), tuple(wanted[name])
-            raise InputError(f"a damaged codec ({name} is {got}, expected {shape})")
-        if not torch.isfinite(value).all():
-            raise InputError(f"a damaged codec ({name} is not finite)")
-    if not (state["spread"] > 0).all():
-        raise InputError("a damaged codec (a spread that is not positive)")

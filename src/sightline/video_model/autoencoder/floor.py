@@ -18,6 +18,8 @@ from sightline.physics.laws.frames import FIRST_FRAME
 from sightline.physics.render import render
 from sightline.physics.score.sample import Case, score_video
 from sightline.physics.types import Frames, Motion, Samples
+from sightline.physics.worlds.make import sample
+from sightline.physics.worlds.ranges import SCENARIOS
 from sightline.video_model.autoencoder.codec import (
     Codec,
     decode_bytes,
@@ -26,6 +28,9 @@ from sightline.video_model.autoencoder.codec import (
 )
 
 _BATCH = 16  # videos that are coded at a time
+
+#: Of the worlds that a floor is told of.
+SEED = 77
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,3 +132,32 @@ def _errors(frames: Frames, case: Case) -> list[float]:
     score = score_video("", frames, case)
     found = [score.values[law] for law in ("velocity_paper", "velocity_code", "position")]
     return [float("nan") if value is None else value for value in found] + [score.coverage]
+
+
+def floor_lines(
+    codec: Codec, scenarios: Sequence[str], size: int, count: int, device: torch.device | str
+) -> list[str]:
+    """Return the floor of a codec as lines, one for each scenario, as in the paper's Table 3.
+
+    Args:
+        codec: of any kind.
+        scenarios: those of known ranges; others are left out.
+        size: width and height of the videos in [px].
+        count: videos of each, of a seed that no training has.
+        device: that the codec is on.
+    """
+    known = [word for word in dict.fromkeys(scenarios) if word in SCENARIOS]
+    if not known or not count:
+        return []
+    lines = [
+        f"Velocity error in units/s of {count} videos in range, as the paper's Table 3:",
+        f"{'':<16}{'true video':>12}{'coded':>10}",
+    ]
+    for word in known:
+        try:
+            floor = reconstruction_floor(codec, sample(word, count, seed=SEED), size, device=device)
+        except InputError:  # bodies of a few pixels: nothing can be measured
+            lines.append(f"{word:<16}{'–':>12}{'–':>10}")
+        else:
+            lines.append(f"{word:<16}{floor.truth.velocity:>12.4f}{floor.coded.velocity:>10.4f}")
+    return lines

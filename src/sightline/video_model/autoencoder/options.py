@@ -9,7 +9,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from sightline.errors import InputError
-from sightline.running.checks import at_least_one, not_negative
+from sightline.running.checks import (
+    at_least_one,
+    learning_rate,
+    not_negative,
+    seed_and_threads,
+    shares,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +97,7 @@ class CodecTraining:
         save_every: steps between checkpoints.
         validate_every: steps between rows of the log.
         threads: of the processor; None for torch's choice.
+        device: cpu, cuda, cuda:1 or mps; None for the best here.
     """
 
     steps: int = 20_000
@@ -105,9 +112,13 @@ class CodecTraining:
     save_every: int = 500
     validate_every: int = 500
     threads: int | None = None
+    device: str | None = None
 
     def __post_init__(self) -> None:
         at_least_one(self, "steps", "save_every", "validate_every")
-        not_negative(self, "rate", "warm_up", "decay", "largest", "ink", "noise", "measure", "seed")
+        not_negative(self, "warm_up", "largest", "ink", "noise", "measure")
+        seed_and_threads(self)
+        learning_rate(self)
+        shares(self, "decay")
         if self.largest == 0:
             raise InputError("largest must be above 0: gradients would be cut down to nothing")

@@ -13,17 +13,17 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from sightline.errors import InputError, SightlineError
+from sightline.depth.engines.torch import pick_device
+from sightline.errors import SightlineError
 from sightline.running.folder import (
     MAY_CHANGE,
     checkpoint_path,
-    claim_run,
+    claimed_run,
     load_checkpoint,
     misfit,
     save_checkpoint,
@@ -31,7 +31,8 @@ from sightline.running.folder import (
 from sightline.running.log import Log
 from sightline.running.rates import cosine_rate
 from sightline.running.stop import progress_line, stop_between_steps, stopped
-from sightline.video_model.autoencoder.codec import latent_shape, to_floats
+from sightline.video_model.autoencoder.batches import FrameSource, draw_noise, take_batch
+from sightline.video_model.autoencoder.codec import latent_shape
 from sightline.video_model.autoencoder.files import write_codec
 from sightline.video_model.autoencoder.frames import FrameCodec
 from sightline.video_model.autoencoder.inflated import InflatedVae
@@ -43,22 +44,9 @@ from sightline.video_model.autoencoder.options import CodecTraining
 CODEC = "codec.safetensors"
 
 Trained = FrameCodec | MomentCodec | InflatedVae
-NewCodec = TypeVar("NewCodec", bound=FrameCodec | MomentCodec)
+NewCodec = TypeVar("NewCodec", bound=Trained)
 #: Scores a codec: the figures that go into the log.
 Validate = Callable[[Trained], dict[str, float]]
-
-
-class FrameSource(Protocol):
-    """Anything that gives batches by number."""
-
-    def frames(self, step: int) -> Tensor | tuple[Tensor, Tensor]:
-        """Return batch number `step`, the same whenever it is asked for.
-
-        Returns:
-            (B, 3, S, S) uint8, or (B, 3, T, S, S) for codecs that look at time. Two of them: what is
-            coded, and what it is to be decoded to.
-        """
-        ...
 
 
 def train_new_codec(
@@ -71,7 +59,7 @@ def train_new_codec(
     report: Callable[[str], None] = print,
     data: dict[str, Any] | None = None,
 ) -> NewCodec:
-    """Train a compact codec from its beginning; see `train_codec`.
+    """Make a codec and train it from its beginning; see `train_codec`.
 
     Args:
         source: of frames.
@@ -115,10 +103,28 @@ def train_codec(
     """
     if options.threads:
         torch.set_num_threads(options.threads)
+    codec.to(pick_device(options.device))
     asked = {"codec": codec.kind, "build": codec.to_dict(), "data": data or {}}
     # The cosine hangs on the number of steps.
     may_change = MAY_CHANGE - {"steps"}
-    claim_run(out, {"stage": "codec", "options": asdict(options), **asked}, may_change)
+    with claimed_run(out, {"stage": "codec", "options": asdict(options), **asked}, may_change):
+        _run(codec, source, out, options, validate, report)
+        codec.eval()
+        if options.measure:
+            unseen = range(options.steps, options.steps + options.measure)
+            codec.measure(take_batch(source, n, codec.mean.device)[0] for n in unseen)
+        write_codec(codec, out / CODEC)
+
+
+def _run(
+    codec: Trained,
+    source: FrameSource,
+    out: Path,
+    options: CodecTraining,
+    validate: Validate | None,
+    report: Callable[[str], None],
+) -> None:
+    """Take all steps, from the newest checkpoint on."""
     optimiser = torch.optim.AdamW(codec.parameters(), lr=options.rate, weight_decay=options.decay)
     step, losses = _resume(out, codec, optimiser)
     saved = step
@@ -132,7 +138,8 @@ def train_codec(
             factor = cosine_rate(step, options.steps, options.warm_up)
             for group in optimiser.param_groups:
                 group["lr"] = options.rate * factor
-            loss = _update(codec, optimiser, *_batch(source, step, codec), step, options)
+            batch = take_batch(source, step, codec.mean.device)
+            loss = _update(codec, optimiser, *batch, step, options)
             if not math.isfinite(loss):
                 raise _diverged(step, saved)
             losses.append(loss)
@@ -148,38 +155,6 @@ def train_codec(
                 saved = step
             if stop.asked and not last:
                 raise stopped(step, options.steps)
-    codec.eval()
-    if options.measure:
-        unseen = range(options.steps, options.steps + options.measure)
-        codec.measure(_batch(source, number, codec)[0] for number in unseen)
-    write_codec(codec, out / CODEC)
-
-
-def draw_noise(seed: int, step: int, shape: tuple[int, ...]) -> Tensor:
-    """Draw the standard normal noise of a step."""
-    words = np.random.SeedSequence(seed, spawn_key=(step,)).generate_state(1, np.uint64)
-    generator = torch.Generator().manual_seed(int(words[0] >> np.uint64(1)))
-    return torch.randn(shape, generator=generator)
-
-
-def _batch(source: FrameSource, step: int, codec: Trained) -> tuple[Tensor, Tensor]:
-    """Return a batch and what it is to be decoded to, as videos in floats, where the codec is."""
-    found = source.frames(step)
-    shown, wanted = found if isinstance(found, tuple) else (found, found)
-    for frames in (shown, wanted):
-        if frames.ndim not in (4, 5) or frames.dtype != torch.uint8 or not len(frames):
-            raise InputError(
-                f"batch {step} is {frames.dtype} of shape {tuple(frames.shape)}, "
-                "expected bytes of (B, 3, S, S) or (B, 3, T, S, S)"
-            )
-    if shown.shape != wanted.shape:
-        raise InputError(f"batch {step} is {tuple(shown.shape)}, wanted is {tuple(wanted.shape)}")
-    first = _as_video(shown, codec)
-    return first, first if wanted is shown else _as_video(wanted, codec)
-
-
-def _as_video(frames: Tensor, codec: Trained) -> Tensor:
-    return to_floats((frames[:, :, None] if frames.ndim == 4 else frames).to(codec.mean.device))
 
 
 def _update(

@@ -8,6 +8,9 @@ from typing import Literal
 from sightline.video_model.autoencoder.options import CodecTraining
 from sightline.video_model.options import BuildOptions, VideoTraining
 
+#: Pixels along each side of a latent of the paper's kind: Stable Diffusion's, or our codec of frames.
+STRIDE = 8
+
 BudgetName = Literal["cpu", "paper"]
 Reading = Literal["scaling", "speeds", "plane", "kept", "conditions", "templates"]
 
@@ -20,10 +23,10 @@ class Trial:
         name: of its folder.
         words: in tables.
         data: what it is trained on, see `video_model.data`.
-        tests: what it is tested on, by a word for the table; see `scoring.test_spec`.
+        tests: what it is tested on, by a word for the table; see `scoring.spec_of`.
         network: its size.
         videos: different ones of each source; None: without end.
-        flip: mirror every other video.
+        flip: mirror every other video; None: as the budget's training does.
         numbers: tell the network radii and speeds.
     """
 
@@ -33,7 +36,7 @@ class Trial:
     tests: tuple[tuple[str, str], ...]
     network: str
     videos: int | None = None
-    flip: bool = False
+    flip: bool | None = None
     numbers: bool = False
 
 
@@ -47,8 +50,8 @@ class Budget:
         build: of the networks, but for their size.
         training: of each of them.
         count: videos of each test.
-        codec: of a codec of frames of the study's own, trained on the first trial's videos; None: the
-            one that is given.
+        codec: of a codec of frames of the study's own, where none is given; None: the embedded one.
+        at_once: videos that one process works on at a time; None: its whole share of a batch.
     """
 
     trials: tuple[Trial, ...]
@@ -57,14 +60,26 @@ class Budget:
     training: VideoTraining
     count: int
     codec: CodecTraining | None = None
+    at_once: int | None = None
 
-    def build_of(self, trial: Trial) -> BuildOptions:
-        """Return how a trial's network is built."""
-        return replace(self.build, network=trial.network, numbers=trial.numbers)
+    def build_of(self, trial: Trial, stride: int) -> BuildOptions:
+        """Return how a trial's network is built.
 
-    def training_of(self, trial: Trial) -> VideoTraining:
-        """Return how a trial is trained."""
-        return replace(self.training, flip=trial.flip)
+        Args:
+            trial: that is to be trained.
+            stride: pixels along each side of the codec's latents. A patch is declared for maps of
+                latents of 8 px; others get one that fits them.
+        """
+        patch = self.build.patch if stride == STRIDE else None
+        return replace(self.build, network=trial.network, numbers=trial.numbers, patch=patch)
+
+    def training_of(self, trial: Trial, processes: int = 1) -> VideoTraining:
+        """Return how a trial is trained by so many processes, its batch in parts that fit memory."""
+        flip = self.training.flip if trial.flip is None else trial.flip
+        share = -(-self.training.batch // processes)
+        parts = -(-share // (self.at_once or share))
+        least = max(1, self.training.batch // processes)  # no part is empty anywhere
+        return replace(self.training, flip=flip, accumulate=min(parts, least))
 
 
 @dataclass(frozen=True, slots=True)

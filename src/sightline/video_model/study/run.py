@@ -1,7 +1,8 @@
 """Run a study: train, sample and score each trial, then write one report.
 
-A trial's folder holds its run and `scores.json`; what is there is not done again, so a study that was
-stopped goes on. Every figure of the report comes from these files.
+A trial's folder holds its run, `made.json` (what it is made of) and `scores.json`; what is there is not
+done again, so a study that was stopped goes on. Every figure of the report comes from these files, and
+before anything is trained all of them are compared with what is asked for.
 """
 
 from __future__ import annotations
@@ -13,38 +14,20 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from sightline.depth.training.processes import Team, team
 from sightline.errors import InputError
 from sightline.files.atomic import write_text
-from sightline.physics.data.spec import COMBINATORIAL
-from sightline.physics.pictures.psnr_ssim import psnr, ssim
-from sightline.physics.types import Frames
 from sightline.video_model.autoencoder.files import SavedCodec
-from sightline.video_model.autoencoder.frames import FrameCodec
-from sightline.video_model.autoencoder.training import CODEC, train_new_codec
-from sightline.video_model.codecs import find_codec
 from sightline.video_model.data import open_mixture
-from sightline.video_model.demo import generated_speeds
 from sightline.video_model.latents import Kept
-from sightline.video_model.mixture import RandomFrames
-from sightline.video_model.model import VideoDiffusion
-from sightline.video_model.page import Section, make_film, scene_strip, write_page
-from sightline.video_model.scoring import (
-    MEAN_VELOCITY,
-    VELOCITY,
-    Take,
-    mean_of,
-    take_all,
-    take_coded,
-    take_scenes,
-    test_spec,
-    values_of,
-)
+from sightline.video_model.page import Section, write_page
 from sightline.video_model.study.catalogue import study_of
-from sightline.video_model.study.parts import Budget, Study, Trial
-from sightline.video_model.study.readings import Scores, read_study, words_of
+from sightline.video_model.study.codec import study_codec
+from sightline.video_model.study.figures import Truths, figures_of
+from sightline.video_model.study.made import check_made, made_of, write_made
+from sightline.video_model.study.outcome import Scores
+from sightline.video_model.study.parts import STRIDE, Budget, Study, Trial
+from sightline.video_model.study.readings import read_study, words_of
 from sightline.video_model.training import train_video_model
 
 #: What is kept of a trial, and the report of the study.
@@ -53,16 +36,14 @@ SCORES, REPORT = "scores.json", "report.html"
 #: Of the worlds that are tested on, and of noise.
 SEED = 5_000
 
-#: Frames of a step of a codec's training.
-_FRAMES = 48
-
 
 def run_study(
     name: str,
     budget: str,
     out: Path,
     *,
-    codec: str = "video",
+    codec: str | None = None,
+    at_once: int | None = None,
     device: str | None = None,
     threads: int | None = None,
     report: Callable[[str], None] = print,
@@ -73,42 +54,63 @@ def run_study(
         name: of the study.
         budget: `cpu` or `paper`.
         out: folder of the study.
-        codec: see `codecs.find_codec`.
+        codec: see `codecs.find_codec`; None for the budget's.
+        at_once: videos that one process works on at a time; None: as declared.
         device: where networks are trained; None for the best here.
         threads: of the processor; None for torch's choice.
         report: told in a line how it goes.
     """
     study = study_of(name)
     cost = study.budgets[budget]
-    cost = replace(cost, training=replace(cost.training, device=device, threads=threads))
+    if at_once is not None and at_once < 1:
+        raise InputError(f"at_once must be at least 1, got {at_once}")
+    cost = replace(
+        cost,
+        training=replace(cost.training, device=device, threads=threads),
+        at_once=at_once or cost.at_once,
+    )
     with team(device) as ours:
-        found, digest = _codec(cost, codec, out, ours, report)
+        if codec is None and cost.codec is not None:  # before hours of training, all but the codec
+            _check_all(cost, out, STRIDE, None)
+        found, digest = study_codec(cost, codec, out, ours, report)
+        made = _check_all(cost, out, found.stride, digest)
         kept: dict[tuple[object, ...], Kept] = {}
+        truths: Truths = {}
         for number, trial in enumerate(cost.trials, start=1):
             if ours.leads:
                 report(f"{trial.words} ({number} of {len(cost.trials)})")
             same = kept.setdefault((trial.data, trial.videos), {})
-            _run_trial(trial, cost, found, digest, out / trial.name, ours, report, same)
+            if (out / trial.name / SCORES).is_file():
+                continue
+            ours.wait()  # for the one that writes, before it does
+            if ours.leads:
+                write_made(out / trial.name, made[trial.name])
+            _run_trial(trial, cost, found, digest, out / trial.name, ours, report, same, truths)
         if not ours.leads:
             return []
-    scores = {trial.name: _read(out / trial.name, digest) for trial in cost.trials}
+    scores = {trial.name: _read(out / trial.name) for trial in cost.trials}
     return write_report(study, budget, cost, scores, out, digest)
 
 
-def _codec(
-    cost: Budget, name: str, out: Path, ours: Team, report: Callable[[str], None]
-) -> tuple[SavedCodec, str]:
-    """Return the codec that was given, or train the study's own."""
-    if cost.codec is None:
-        return find_codec(name)
-    folder = out / "codec"
-    if ours.leads and not (folder / CODEC).is_file():
-        mixture = open_mixture(cost.trials[0].data, cost.size, count=cost.trials[0].videos)
-        options = replace(cost.codec, threads=cost.training.threads)
-        frames = RandomFrames(mixture, _FRAMES)
-        train_new_codec(frames, folder, options, FrameCodec, report=report)
-    ours.wait()
-    return find_codec(folder / CODEC)
+def _check_all(
+    cost: Budget, out: Path, stride: int, digest: str | None
+) -> dict[str, dict[str, Any]]:
+    """Return what each trial is made of; refuse results that were made of anything else.
+
+    Args:
+        cost: the budget.
+        out: folder of the study.
+        stride: pixels along each side of the codec's latents.
+        digest: of the codec; None: not known yet, and not compared.
+    """
+    all_made = {}
+    for trial in cost.trials:
+        made = made_of(trial, cost, stride, digest or "", SEED)
+        if digest is None:
+            del made["codec"]
+        check_made(out / trial.name, made, SCORES)
+        all_made[trial.name] = made
+    return all_made
 
 
 def _run_trial(
@@ -120,16 +122,16 @@ def _run_trial(
     ours: Team,
     report: Callable[[str], None],
     kept: Kept,
+    truths: Truths,
 ) -> None:
-    if (out / SCORES).is_file():
-        return
-    training = cost.training_of(trial)
+    """Train a network, and let the first process test it; the others wait."""
+    training = cost.training_of(trial, ours.count)
     mixture = open_mixture(
         trial.data, cost.size, count=trial.videos, order=training.seed, flip=training.flip
     )
     begin = time.monotonic()
     model = train_video_model(
-        *(mixture, codec, out, cost.build_of(trial), training),
+        *(mixture, codec, out, cost.build_of(trial, codec.stride), training),
         report=report,
         data={"codec": digest},
         team=ours,
@@ -141,17 +143,8 @@ def _run_trial(
     found: dict[str, Any] = {}
     films: dict[str, str] = {}
     for words, word in trial.tests:
-        if word.partition(":")[0] == COMBINATORIAL:
-            pairs = take_scenes(model, word, cost.count, SEED)
-            found[words] = _pictures(pairs, model)
-            films[words] = scene_strip(*pairs[0])
-            continue
-        spec = test_spec(word, cost.count, cost.size, SEED)
-        takes = take_all(model, spec)
-        found[words] = _figures(takes, model)
-        if any(take.score.kept for take in takes):
-            found[words]["coded"] = [take.score.kept for take in take_coded(model, spec)]
-        films[words] = _film(takes, model, f"{trial.name}{len(films)}", f"{trial.words}; {words}")
+        key, caption = f"{trial.name}{len(films)}", f"{trial.words}; {words}"
+        found[words], films[words] = figures_of(model, word, cost.count, SEED, key, caption, truths)
     loss = json.loads((out / "log.jsonl").read_text().splitlines()[-1])["loss"]
     record = {
         "codec": digest,
@@ -163,57 +156,19 @@ def _run_trial(
     }
     write_text(out / SCORES, json.dumps(record) + "\n")
     main = "velocity" if "velocity" in next(iter(found.values())) else "psnr"
-    report("  ".join(f"{words} {found[words][main]:.3f}" for words in found))
+    cells = {words: found[words][main] for words in found}
+    report("  ".join(f"{w} {'–' if v is None else format(v, '.3f')}" for w, v in cells.items()))
 
 
-def _figures(takes: list[Take], model: VideoDiffusion) -> dict[str, Any]:
-    """Return what is kept of a test: means, and a row for each video."""
-    speeds = generated_speeds(takes, model.build.condition)
-    errors = values_of(takes)
-    return {
-        "velocity": _rounded(mean_of(takes)),
-        "mean_velocity": _rounded(mean_of(takes, MEAN_VELOCITY)),
-        "position": _rounded(mean_of(takes, "position")),
-        "videos": int(np.isfinite(errors).sum()),
-        "init": [[round(value, 5) for value in take.score.init] for take in takes],
-        "errors": [_rounded(value) for value in errors],
-        "speeds": [_rounded(value) for value in speeds],
-        "kept": [take.score.kept for take in takes],
-    }
-
-
-def _pictures(pairs: list[tuple[Frames, Frames]], model: VideoDiffusion) -> dict[str, Any]:
-    """Return how near pictures are to the true ones, after the given frames."""
-    given = model.build.condition
-    return {
-        "psnr": float(np.mean([psnr(made[given:], truth[given:]) for truth, made in pairs])),
-        "ssim": float(np.mean([ssim(made[given:], truth[given:]) for truth, made in pairs])),
-        "videos": len(pairs),
-    }
-
-
-def _film(takes: list[Take], model: VideoDiffusion, key: str, words: str) -> str:
-    """Draw the first video of a test."""
-    error = takes[0].score.values.get(VELOCITY)
-    caption = words if error is None else f"{words}; velocity error {error:.2f} units/s"
-    film = make_film(takes[0], caption, key, model.build.condition, moving=False)
-    return str(film.drawing)
-
-
-def _rounded(value: float) -> float | None:
-    return round(float(value), 5) if np.isfinite(value) else None
-
-
-def _read(folder: Path, digest: str) -> Scores:
+def _read(folder: Path) -> Scores:
     path = folder / SCORES
     try:
         found: Scores = json.loads(path.read_text())
-        if found["codec"] != digest:
-            raise InputError(
-                "was made with another codec", path=path, remedy="choose another --out"
-            )
-    except (ValueError, KeyError, TypeError) as error:
+        missing = {"tests", "films", "parameters", "seconds", "loss"} - found.keys()
+    except (ValueError, AttributeError) as error:
         raise InputError("is no score of a trial", path=path, remedy="remove it") from error
+    if missing:
+        raise InputError("is no score of a trial", path=path, remedy="remove it")
     return found
 
 
@@ -235,6 +190,7 @@ def write_report(
     facts = [
         ("budget", budget),
         ("codec", digest),
+        ("made of", "made.json in the folder of each trial"),
         ("videos", f"{cost.size} px, {cost.count} of each test, worlds of seed {SEED}"),
         ("seconds of training", f"{sum(score['seconds'] for score in scores.values()):,.0f}"),
         *((f"training: {key}", str(value)) for key, value in asdict(cost.training).items()),

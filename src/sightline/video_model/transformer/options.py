@@ -5,6 +5,7 @@ Kept free of heavy imports, because the help is generated from it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
@@ -47,8 +48,8 @@ class TransformerOptions:
     def __post_init__(self) -> None:
         at_least_one(self, "frames", "height", "width", "channels")
         not_negative(self, "numbers", "text")
-        if not self.gain > 0:
-            raise InputError(f"gain must be above 0, got {self.gain}")
+        if not 0 < self.gain < math.inf:
+            raise InputError(f"gain must be a number above 0, got {self.gain}")
         object.__setattr__(self, "patch", tuple(self.patch))
         if len(self.patch) != 3 or min(self.patch) < 1:
             raise InputError(
@@ -58,7 +59,10 @@ class TransformerOptions:
             ("frames", "height", "width"), self.shape[1:], self.patch, strict=True
         ):
             if side % step:
-                raise InputError(f"{name} {side} is not a multiple of the patch's {step}")
+                raise InputError(
+                    f"{name} {side} is not a multiple of the patch's {step}",
+                    remedy="give another --patch, or none for one that fits",
+                )
         if self.size not in SIZES:
             raise InputError(
                 f"no size is called {self.size!r}", remedy=f"give one of {', '.join(SIZES)}"

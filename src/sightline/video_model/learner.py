@@ -1,0 +1,92 @@
+"""What learns: a transformer with its loss, and an untrained model around it."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from sightline.errors import InputError
+from sightline.video_model.autoencoder.files import SavedCodec
+from sightline.video_model.diffusion.loss import noisy_and_target, velocity_loss, video_loss
+from sightline.video_model.diffusion.schedule import levels, make_schedule
+from sightline.video_model.latents import Latents
+from sightline.video_model.model import VideoDiffusion
+from sightline.video_model.options import BuildOptions, VideoTraining, fitting_patch
+from sightline.video_model.transformer.condition import first_frames
+from sightline.video_model.transformer.network import VideoTransformer
+from sightline.video_model.transformer.options import TransformerOptions
+
+#: Radii and speeds of two balls, colour and shape: what describes a video at most.
+NUMBERS = 4
+
+
+class Learner(nn.Module):
+    """A transformer and its loss.
+
+    Args:
+        network: that learns.
+        given: latents of a video that are given.
+        build: says the schedule.
+    """
+
+    def __init__(self, network: VideoTransformer, given: int, build: BuildOptions) -> None:
+        super().__init__()
+        self.network, self.given, self.says = network, given, build.says
+        self.gammas = make_schedule(build.schedule, build.noise_steps)
+
+    def forward(self, video: Tensor, noise: Tensor, t: Tensor, numbers: Tensor | None) -> Tensor:
+        """Return the mean loss of latents (N, C, t, h, w) at steps (N,)."""
+        condition = first_frames(video, self.given, numbers=numbers)
+        noisy, target = noisy_and_target(video, noise, t, self.gammas)
+        said = self.network(noisy, t, condition)
+        if self.says == "video":
+            sigma = levels(self.gammas, t, video)[1]
+            return video_loss(said, video, sigma, condition.given).mean()
+        return velocity_loss(said, target, condition.given).mean()
+
+
+def make_model(latents: Latents, build: BuildOptions, options: VideoTraining) -> VideoDiffusion:
+    """Build an untrained model for latents; the seed decides its first weights.
+
+    Raises:
+        InputError: what was asked for does not fit together.
+    """
+    if build.condition >= latents.frames:
+        raise InputError(
+            f"{build.condition} condition frames of videos with {latents.frames} frames",
+            path=latents.videos.path,
+            remedy=f"give --condition 1 to {latents.frames - 1}",
+        )
+    if options.sampling > build.noise_steps:
+        raise InputError(
+            f"{options.sampling} sampling steps of a schedule of {build.noise_steps}",
+            remedy=f"give --sampling up to {build.noise_steps}, or more --noise-steps",
+        )
+    shape = transformer_for(latents.shape, latents.codec.stride, build)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(options.seed)
+        network = VideoTransformer(shape)
+    codec = latents.codec
+    assert isinstance(codec, SavedCodec)
+    size = latents.videos.shape[1]
+    model = VideoDiffusion(network, codec, build, latents.frames, size, options.sampling)
+    return model.to(latents.device)
+
+
+def transformer_for(
+    latents: tuple[int, int, int, int], stride: int, build: BuildOptions
+) -> TransformerOptions:
+    """Describe the transformer of latents.
+
+    Args:
+        latents: channels, frames, rows and columns.
+        stride: pixels along each side of a latent.
+        build: what was asked for.
+    """
+    channels, frames, height, width = latents
+    patch = build.patch or fitting_patch(frames, height, width, stride)
+    return TransformerOptions(
+        *(frames, height, width, channels, patch, build.network, build.attention),
+        numbers=NUMBERS if build.numbers else 0,
+        gain=build.gain,
+    )
