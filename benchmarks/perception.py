@@ -300,7 +300,8 @@ def speakers(options: argparse.Namespace) -> Iterator[str]:
         return depth_table(title, items, chain, plain, tokenizer, estimator, clean)
 
     yield table("Rendered scenes", rendered(options.scenes))
-    yield count_table(count_questions(list(collections(options.collections))), chain, plain)
+    if chain.counts:
+        yield count_table(count_questions(list(collections(options.collections))), chain, plain)
     photos = held_out(options.data / "photos", estimator)
     yield table("Photographs kept out of training", photos, (0, 1))
     yield table("Measured depth", measured(options.data / "rgbd"))
