@@ -20,9 +20,9 @@ COUNT = 8
 
 def make(order: Order) -> Shown:
     """Let the model continue balls in uniform motion, collisions and parabolas."""
-    from sightline.video_model.demo import RANGES, SEED, WORLDS
+    from sightline.video_model.demo import RANGES, SEED, WORLDS, middle_take
     from sightline.video_model.model import load
-    from sightline.video_model.scoring import mean_of, take_all, test_spec
+    from sightline.video_model.scoring import mean_of, spec_of, take_all
 
     order.tell("films of the video model; the first time, the laws are compiled: about a minute")
     model = load("video")
@@ -31,7 +31,7 @@ def make(order: Order) -> Shown:
     for world, words in WORLDS.items():
         order.tell(f"films: {words}")
         takes = {
-            split: take_all(model, test_spec(f"{world}:{split}", COUNT, model.size, SEED))
+            split: take_all(model, spec_of(f"{world}:{split}", COUNT, model.size, SEED))
             for split in RANGES
         }
         for law, name in _laws():
@@ -42,7 +42,7 @@ def make(order: Order) -> Shown:
             f"{words:<15} velocity error {inside:.2f} units/s in range, {outside:.2f} out of it"
         )
         films = [
-            _film(_usual(takes[split]), where, f"{world}{split}", given)
+            _film(middle_take(takes[split]), where, f"{world}{split}", given)
             for split, where in RANGES.items()
         ]
         worlds.append({"name": words, "films": films})
@@ -68,17 +68,6 @@ def _row(world: str, law: str, inside: float, outside: float) -> list[str]:
     figures = [f"{value:.2f}" if np.isfinite(value) else "" for value in (inside, outside)]
     times = f"{outside / inside:.1f}×" if all(figures) and inside > 0 else ""
     return [world, law, *figures, times]
-
-
-def _usual(takes: list[Take]) -> Take:
-    """Return the video with the middle error, or the first where none has one."""
-    from sightline.video_model.scoring import values_of
-
-    errors = values_of(takes)
-    measured = np.flatnonzero(np.isfinite(errors))
-    if not len(measured):
-        return takes[0]
-    return takes[int(measured[np.argsort(errors[measured])[len(measured) // 2]])]
 
 
 def _film(take: Take, where: str, key: str, given: int) -> dict[str, Any]:
