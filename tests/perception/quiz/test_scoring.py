@@ -108,3 +108,26 @@ def test_chance():
 )  # fmt: skip
 def test_answers_are_read_exactly(text, choices, number):
     assert choice_of(text, choices) == number
+
+
+def test_silence_is_never_right(monkeypatch):
+    said = iter(["hm", "There are many.", "few, or many", "A few"])
+    monkeypatch.setattr(scoring, "speak_all", lambda _, p, __, **___: [next(said) for _ in p])
+    item = QuizItem("c", "count", "How many cups?", ("few", "many"), 1, picture)
+    found = judge_speaker([item] * 4, SPEAKER, None, seed=None)
+    assert [one.right for one in found.judged] == [False, True, False, False]
+    assert [one.verified for one in found.judged] == [False, True, False, False]
+    assert [one.silent for one in found.judged] == [True, False, True, False]
+
+
+def test_a_large_number_is_read_in_words(monkeypatch):
+    said = iter(["hm", "21", "twenty-one"])
+    monkeypatch.setattr(scoring, "speak_all", lambda _, p, __, **___: [next(said) for _ in p])
+    item = QuizItem("c", "count", "How many cups?", ("twelve", "twenty one"), 1, picture)
+    found = judge_speaker([item] * 3, SPEAKER, None, seed=None)
+    assert [one.verified for one in found.judged] == [False, True, True]
+
+
+def test_a_question_of_how_many_needs_choices():
+    with pytest.raises(InputError, match=r"question c: .* no choices"):
+        QuizItem("c", "count", "How many cups?", (), 1, picture)

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from sightline.errors import InputError
 from sightline.perception.codebook.score import Share
 from sightline.perception.codebook.tokenizer import DepthTokenizer
-from sightline.perception.codebook.words import END
 from sightline.perception.model.answering import (
     BOX,
     PLACE,
@@ -32,8 +31,6 @@ from sightline.perception.questions.counting import read_number
 from sightline.perception.questions.markers import SIDE, squash
 from sightline.perception.quiz.items import LETTERS, QuizItem, grouped
 from sightline.types import DepthMap
-
-_CHOICE = re.compile(r"\(([A-H])\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +145,7 @@ def _asked(item: QuizItem, steps: bool | str, speech: Speech) -> str:
 def _judge_depth(
     item: QuizItem, text: str, tokenizer: DepthTokenizer | None, size: tuple[int, ...]
 ) -> Judged:
-    said = choice_of(text.rsplit(END, 1)[-1], len(item.choices))
+    said = choice_of(text, len(item.choices))
     right = said == item.answer
     if tokenizer is None:
         return Judged(item.name, item.group, right, verified=right, silent=said is None)
@@ -163,12 +160,23 @@ def _judge_depth(
 
 def _judge_count(item: QuizItem, text: str) -> Judged:
     wanted = read_number(item.choices[item.answer])
+    if wanted is None:
+        return _judge_words(item, text)
     answer = read_count_answer(text, counting.kind_of(item.question) or "")
     right = answer.said is not None and answer.said == wanted
     perceived = None if answer.perceived is None else answer.perceived == wanted
     return Judged(
         item.name, item.group, right, perceived, answer.final() == wanted, answer.said is None
     )
+
+
+def _judge_words(item: QuizItem, text: str) -> Judged:
+    """Judge an answer to a question whose right choice has no number, such as "many": by its words."""
+    said = {
+        choice for choice in item.choices if re.search(rf"\b{re.escape(choice)}(?!\w)", text, re.I)
+    }
+    right = said == {item.choices[item.answer]}
+    return Judged(item.name, item.group, right, verified=right, silent=len(said) != 1)
 
 
 def judge_depth_model(
@@ -205,13 +213,11 @@ def judge_at_random(items: Sequence[QuizItem]) -> dict[str, float]:
 
 
 def choice_of(text: str, choices: int = 0) -> int | None:
-    """Return the number of the choice that an answer names; None where it names none, or several.
+    """Return the number of the choice that an answer decides for, as `depth.read_answer` reads it.
 
-    The last letter in parentheses counts; without any, a letter that is all there is.
+    None where it decides for none, or for one beyond the last of `choices` (0: any letter is one).
     """
-    found = _CHOICE.findall(text)
-    bare = text.strip().strip(".")
-    letter = found[-1] if found else bare if len(bare) == 1 and bare in LETTERS else None
+    letter = depth.read_answer(text)
     if letter is None:
         return None
     number = LETTERS.index(letter)
