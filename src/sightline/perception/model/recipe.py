@@ -15,22 +15,8 @@ from sightline.perception.model.lessons import RecordedSamples, by_curriculum
 from sightline.perception.model.loading import load_speaker, save_speaker
 from sightline.perception.model.options import AdaptOptions, SpeakerOptions
 from sightline.perception.model.training import train_speaker
-from sightline.perception.questions.records import Record, read_llava
-
-#: Lists of a set of questions: perception alone, and reasoning.
-ATOMIC = ("generation.json", "boxes.json")
-REASONING = ("reasoning.json", "counting.json")
-
-
-def read_sets(folders: Sequence[Path], names: Sequence[str]) -> list[tuple[Path, Record]]:
-    """Read the lists of these names from all folders."""
-    return [
-        (folder, record)
-        for folder in folders
-        for name in names
-        if (folder / name).is_file()
-        for record in read_llava(folder / name)
-    ]
+from sightline.perception.questions.records import Record
+from sightline.perception.questions.single import both_kinds
 
 
 def _check_tokens(rows: Sequence[tuple[Path, Record]], options: AdaptOptions) -> None:
@@ -68,11 +54,7 @@ def train_adapter(
     Returns:
         The adapter's folder.
     """
-    atomic, reasoning = read_sets(questions, ATOMIC), read_sets(questions, REASONING)
-    if not atomic or not reasoning:
-        missing = "perception alone" if not atomic else "reasoning"
-        where = ", ".join(str(folder) for folder in questions)
-        raise InputError(f"no questions of {missing} in {where}")
+    atomic, reasoning = both_kinds(questions)
     _check_tokens([*atomic, *reasoning], adapt_options)
     if not adapt_options.depth and options.reconstruction > 0:
         raise InputError("reconstruction needs depth tokens", remedy="leave out --no-depth")
