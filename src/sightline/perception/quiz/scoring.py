@@ -32,6 +32,9 @@ from sightline.perception.questions.markers import SIDE, squash
 from sightline.perception.quiz.items import LETTERS, QuizItem, grouped
 from sightline.types import DepthMap
 
+#: Told about a question that is left out, and why.
+Skip = Callable[[QuizItem, InputError], None]
+
 
 @dataclass(frozen=True, slots=True)
 class Judged:
@@ -96,6 +99,7 @@ def judge_speaker(
     batch: int = 8,
     looks: Callable[[Sequence[QuizItem]], Sequence[Picture]] | None = None,
     on_done: Callable[[int], None] | None = None,
+    skip: Skip | None = None,
 ) -> QuizScore:
     """Ask a model all questions.
 
@@ -108,12 +112,17 @@ def judge_speaker(
         batch: questions at a time.
         looks: gives what the model's eyes gave for the pictures before; None to show the pictures.
         on_done: told how many are done.
+        skip: told about a question whose picture cannot be read, which is then left out; None to stop
+            there.
     """
     judged: list[Judged] = []
     asked = [item if seed is None else item.shuffled(seed) for item in items]
     for first in range(0, len(asked), batch):
-        some = asked[first : first + batch]
-        pictures = [item.read() for item in some]
+        found = [(item, _read(item, skip)) for item in asked[first : first + batch]]
+        pictures = [pixels for _, pixels in found if pixels is not None]
+        some = [item for item, pixels in found if pixels is not None]
+        if not some:
+            continue
         sizes = [pixels.shape[:2] for pixels in pictures]
         shown = [squash(pixels) for pixels in pictures] if looks is None else looks(some)
         wanted = [_asked(item, steps, speaker.writing.speech) for item in some]
@@ -128,6 +137,17 @@ def judge_speaker(
         if on_done is not None:
             on_done(len(judged))
     return QuizScore(tuple(judged))
+
+
+def _read(item: QuizItem, skip: Skip | None) -> NDArray[np.uint8] | None:
+    """Return a question's picture; None where it cannot be read, and that may be."""
+    try:
+        return item.read()
+    except InputError as error:
+        if skip is None:
+            raise
+        skip(item, error)
+        return None
 
 
 def _asked(item: QuizItem, steps: bool | str, speech: Speech) -> str:
@@ -183,8 +203,15 @@ def judge_depth_model(
     items: Sequence[QuizItem],
     look: Callable[[NDArray[np.uint8]], DepthMap],
     on_done: Callable[[int], None] | None = None,
+    skip: Skip | None = None,
 ) -> QuizScore:
     """Read a depth model at the points of the questions: the upper bound of a model that reasons.
+
+    Args:
+        items: the questions.
+        look: the depth model.
+        on_done: told how many are done.
+        skip: as in `judge_speaker`.
 
     Raises:
         InputError: the set does not say where its points are.
@@ -193,7 +220,10 @@ def judge_depth_model(
         raise InputError("the set does not say where its points are, so a depth model has no say")
     judged = []
     for number, item in enumerate(items, 1):
-        found = look(item.read())
+        pixels = _read(item, skip)
+        if pixels is None:
+            continue
+        found = look(pixels)
         values = found.values if found.kind.larger_is_nearer else -found.values
         read = {k: float(values[int(y), int(x)]) for k, (x, y) in item.points.items()}
         best = [k for k, value in read.items() if value == max(read.values())]
