@@ -131,3 +131,21 @@ def test_a_large_number_is_read_in_words(monkeypatch):
 def test_a_question_of_how_many_needs_choices():
     with pytest.raises(InputError, match=r"question c: .* no choices"):
         QuizItem("c", "count", "How many cups?", (), 1, picture)
+
+
+def test_a_picture_that_cannot_be_read_is_left_out(monkeypatch):
+    def torn():
+        raise InputError("is torn")
+
+    monkeypatch.setattr(scoring, "speak_all", lambda _, p, __, **___: ["(A)"] * len(p))
+    bad = QuizItem("bad", "depth", "Which?", (), 0, torn, near(0).points, "2 points")
+    left = []
+    found = judge_speaker([bad, near(0), bad], SPEAKER, None, skip=lambda i, _: left.append(i.name))
+    assert [one.name for one in found.judged] == ["q0"]
+    assert left == ["bad", "bad"]
+    assert not judge_speaker([bad], SPEAKER, None, skip=lambda *_: None).judged
+    flat = DepthMap(np.ones((60, 120), np.float32), Kind.METRIC_DEPTH)
+    found = judge_depth_model([bad, near(0)], lambda _: flat, skip=lambda *_: None)
+    assert len(found.judged) == 1
+    with pytest.raises(InputError, match="is torn"):
+        judge_speaker([bad], SPEAKER, None)
