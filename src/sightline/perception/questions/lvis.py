@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -134,6 +135,8 @@ def _side(row: dict[str, Any], key: str) -> int:
 
 def _clamped(box: _Box, width: int, height: int) -> _Box | None:
     """Return the part of a box that lies in the picture; None where there is none."""
+    if not all(math.isfinite(side) for side in box):
+        return None
     a, b, c, d = box
     a, b, c, d = max(0.0, a), max(0.0, b), min(float(width), c), min(float(height), d)
     return (a, b, c, d) if a < c and b < d else None
