@@ -1,6 +1,8 @@
 """`sightline ask` and `sightline tokens` from the command line, with random models: form, not wits."""
 
+import io
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from sightline.files.pictures import read_picture
 from sightline.perception.codebook.files import write_codebook
 from sightline.perception.codebook.network import DepthCodebook
 from sightline.perception.codebook.tokenizer import DepthTokenizer
+from sightline.perception.codebook.words import to_text
 from sightline.perception.model.adapting import adapt
 from sightline.perception.model.loading import load_speaker, save_speaker
 from sightline.perception.model.options import AdaptOptions
@@ -129,3 +132,60 @@ def test_tokens_there_and_back(capsys, codebook, tmp_path):
     )  # fmt: skip
     assert code == 2
     assert "no depth map in the text" in err
+
+
+def test_tokens_from_the_standard_input(capsys, codebook, tmp_path, monkeypatch):
+    text = to_text(np.zeros((10, 10), np.int64))
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+    path = tmp_path / "map.png"
+    code, _, err = run(capsys, "tokens", "decode", "-", "--out", path, "--codebook", codebook)
+    assert code == 0, err
+    assert path.is_file()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--out", "x.png", "--size", "0x0"), "--size must be"),
+        (("--out", "x.png", "--size", "100000x100000"), "--size must be"),
+        (("--out", "x.png", "--size", f"{'9' * 5000}x1"), "a size is"),
+        (("--out", "x.jpg"), "--out writes PNG"),
+        (("--out", "."), "--out writes PNG"),
+    ],
+)
+def test_what_cannot_be_written(capsys, words, says, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, _, err = run(capsys, "tokens", "decode", to_text(np.zeros((10, 10), np.int64)), *words)
+    assert code == 2
+    assert says in err
+    assert err.count("\n") == 1
+
+
+def test_an_exr_without_a_word_and_digits_of_others(capsys, tmp_path):
+    (tmp_path / "coffee.exr").write_bytes(b"v/1\x01")
+    code, _, err = run(capsys, "tokens", "encode", tmp_path / "coffee.exr")
+    assert code == 2
+    assert "add --depth" in err
+    text = to_text(np.zeros((10, 10), np.int64)).replace("<DEPTH_0>", "<DEPTH_٣>", 1)
+    code, _, err = run(capsys, "tokens", "decode", text, "--out", tmp_path / "x.png")
+    assert code == 2
+    assert "between the codes" in err
+
+
+@pytest.mark.parametrize("option", ["--picture", "--map"])
+def test_targets_are_checked_before_the_model_is_loaded(capsys, photo, tmp_path, option):
+    (tmp_path / "file").write_text("")
+    asked = ("ask", photo, "depth map", "--model", tmp_path / "no-model", option)
+    for target, says in (("x.jpg", f"{option} writes PNG"), ("file/x.png", f"another {option}")):
+        code, _, err = run(capsys, *asked, tmp_path / target)
+        assert code == 2
+        assert says in err
+
+
+def test_a_codebook_that_cannot_be_checked(capsys, photo, model, codebook, tmp_path):
+    folder = shutil.copytree(model, tmp_path / "adapter")
+    notes = json.loads((folder / "perception.json").read_text())
+    (folder / "perception.json").write_text(json.dumps(notes | {"codebook": None}))
+    code, _, err = run(capsys, "ask", photo, "depth map", "--model", folder, "--codebook", codebook)
+    assert code == 0
+    assert "caution: the model does not say which codebook" in err

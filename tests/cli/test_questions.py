@@ -60,6 +60,15 @@ def test_a_hardblink_that_the_quiz_reads(capsys, photos, tmp_path):
     code, said, _ = run(capsys, "quiz", "hardblink", out, "--depth", "tiny")
     assert code == 0
     assert "all" in said
+    assert said.splitlines()[0].split() == ["n", "chance", "depth", "model"]
+    (out / "images").joinpath(f"{items[0].name}.jpg").write_bytes(b"torn")
+    code, said, err = run(capsys, "quiz", "hardblink", out, "--depth", "tiny")
+    assert code == 2
+    assert f"left out: question {items[0].name}: " in err
+    assert f"{len(items) - 1} questions" in said
+    code, _, err = run(capsys, "quiz", "hardblink", out, "--depth", "tiny", "--json", tmp_path)
+    assert code == 2
+    assert "name a file by --json" in err
     code, _, err = run(capsys, "quiz", "hardblink", out)
     assert code == 2
     assert "either --model" in err
@@ -104,3 +113,38 @@ def test_mistakes(capsys, photos, tmp_path):
     code, _, err = run(capsys, "questions", "count", photos, "--out", tmp_path / "x")
     assert code == 2
     assert "no scenes" in err
+
+
+def test_eight_points_by_the_harder_rule(capsys, photos, tmp_path):
+    out = tmp_path / "hard"
+    given = ("questions", "hardblink", photos, "--out", out, "--model", "tiny", "--points", 8)
+    code, _, err = run(capsys, *given)
+    assert code == 2
+    assert "2 to 5 points" in err
+    code, _, err = run(capsys, *given, "--rule", "harder")
+    assert code == 0, err
+    items = read_quiz("hardblink", out)
+    assert set(items[0].points) == set("ABCDEFGH")
+
+
+def test_few_pictures_and_none(capsys, photos, codebook, tmp_path):
+    out = tmp_path / "set"
+    given = ("questions", "depth", photos, "--out", out, "--model", "tiny", "--codebook", codebook)
+    code, said, err = run(capsys, *given)
+    assert code == 0, err
+    assert "3 maps and 2 questions" in said
+    code, said, err = run(capsys, "questions", "curriculum", out, "--out", tmp_path / "one.json")
+    assert code == 0, err
+    assert said.startswith("30 samples")
+    assert len(read_llava(tmp_path / "one.json")) == 30
+    code, _, err = run(capsys, "questions", "curriculum", out, "--out", tmp_path / "one.json")
+    assert code == 2
+    assert "is there already" in err
+    for path in photos.iterdir():
+        path.write_bytes(b"\xff\xd8\xff nothing")
+    out = tmp_path / "none"
+    code, _, err = run(capsys, *given[:4], out, *given[5:])
+    assert code == 2
+    assert err.count("left out") == 3
+    assert "no pictures" in err
+    assert not out.exists()

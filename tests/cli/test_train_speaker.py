@@ -9,6 +9,7 @@ from PIL import Image
 from sightline.cli import main
 from sightline.perception.codebook.tokenizer import DepthTokenizer
 from sightline.perception.model.loading import load_speaker
+from sightline.perception.questions.records import Record, write_llava
 from sightline.perception.questions.sets import see, write_depth_sets
 from sightline.types import DepthMap, Kind
 
@@ -73,3 +74,60 @@ def test_mistakes_are_told(hub_folder, made, tmp_path, capsys):
     given[given.index("--batch") + 1] = "99"
     assert main(given) == 2
     assert "do not fill a batch" in capsys.readouterr().err
+
+
+def test_the_same_command_gives_the_same_adapter(hub_folder, made, tmp_path, capsys):
+    found = []
+    for name in ("a", "b"):
+        assert main(words(hub_folder, made, tmp_path / name, "--checkpointing", "--seed", "3")) == 0
+        found.append((tmp_path / name / "adapter" / "adapter_model.safetensors").read_bytes())
+    assert found[0] == found[1]
+    capsys.readouterr()
+
+
+def test_pixel_tokens_alone_and_one_path_of_several_processes(
+    hub_folder, made, tmp_path, capsys, monkeypatch
+):
+    given = words(hub_folder, made, tmp_path / "run", "--no-depth", "--pixels")
+    assert main(given) == 2
+    assert "has depth tokens, which the model is not given" in capsys.readouterr().err
+    boxes = [Record("images/p0.jpg", "where?", "<PIXEL_1><PIXEL_2><PIXEL_3><PIXEL_4>", "boxes")]
+    folder = tmp_path / "set"
+    shutil.copytree(made / "set" / "images", folder / "images")
+    write_llava(folder / "boxes.json", boxes)
+    write_llava(folder / "counting.json", [Record("images/p0.jpg", "how many?", "1", "direct")])
+    given[given.index(str(made / "set"))] = str(folder)
+    given[given.index("--codebook") + 1] = str(tmp_path / "no-codebook")
+    monkeypatch.setenv("RANK", "1")  # not the first
+    code = main(given)
+    captured = capsys.readouterr()
+    assert code == 0, captured.err
+    assert not captured.out
+    speaker = load_speaker(tmp_path / "run" / "adapter")
+    assert len(speaker.vocabulary.pixels) == 336
+    assert speaker.vocabulary.start is None
+    given.remove("--pixels")
+    assert main(given) == 2
+    assert "add --pixels" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (("--threads", "0"), "threads must be at least 1"),
+        (("--clip", "0"), "clip must be a number above 0"),
+        (("--conclusion", "0"), "conclusion must be a number above 0"),
+        (("--longest", "9"), "the conversation about images/p"),
+    ],
+)
+def test_options_out_of_range(hub_folder, made, tmp_path, capsys, more, says):
+    assert main(words(hub_folder, made, tmp_path / "run", *more)) == 2
+    assert says in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["size", "epochs"])
+def test_samples_are_named(hub_folder, made, tmp_path, capsys, name):
+    given = words(hub_folder, made, tmp_path / "run")
+    given[given.index(f"--{name}") + 1] = "0"
+    assert main(given) == 2
+    assert f"{name} must be at least 1" in capsys.readouterr().err

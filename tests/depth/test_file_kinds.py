@@ -82,3 +82,10 @@ def test_a_pipe_is_refused_rather_than_waited_for(tmp_path):
     os.mkfifo(tmp_path / "pipe.onnx")
     with pytest.raises(InputError, match="not a regular file"):
         file_kind(tmp_path / "pipe.onnx")
+
+
+def test_a_header_whose_length_begins_as_a_pickle(tmp_path):
+    header = json.dumps({"__metadata__": {"a": ""}})
+    padded = header.ljust(0x80).encode()
+    (tmp_path / "w.safetensors").write_bytes(len(padded).to_bytes(8, "little") + padded)
+    assert file_kind(tmp_path / "w.safetensors") is FileKind.SAFETENSORS

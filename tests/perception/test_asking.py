@@ -80,7 +80,13 @@ def test_what_was_not_taught_is_not_counted(counts, kinds, asked, message):
     assert re.search(message, str(caught.value).split(";")[0])
 
 
-@pytest.mark.parametrize("text", ["which is closer?", "Which point is nearest", "A or B?"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("which is closer?", "Which point is nearest", "A or B?", "A, B or C"),
+        *("Which one is closest to the camera?", "which is nearer to me?"),
+    ],
+)
 def test_which_is_nearest(text):
     assert understand(text, 2) == Question("nearest")
 
@@ -98,6 +104,11 @@ def test_the_map():
         ("which is closer?", 1, "got 1"),
         ("what colour is the sky?", 0, "known kind"),
         ("which is farther away?", 2, "farthest"),
+        ("what colour is it?", 2, "known kind"),
+        ("which is not the closest?", 2, "known kind"),
+        ("Which isn't nearest?", 2, "known kind"),
+        ("Is the chair close to the door?", 0, "near something else"),
+        ("which is nearer to the door?", 2, "near something else"),
         ("how many cups?", 2, "no use"),
     ],
 )
@@ -108,9 +119,24 @@ def test_what_cannot_be_asked(text, points, says):
 
 def test_points_are_read():
     assert parse_points(["a=1,2", "B=3.5,4"]) == {"A": (1.0, 2.0), "B": (3.5, 4.0)}
-    for wrong in (["A"], ["A=1"], ["AB=1,2"], ["A=x,y"], ["A=1,2", "a=3,4"], ["A=1e3,2"]):
+    for wrong in (
+        ["A"],
+        ["A=1"],
+        ["ABC=1,2"],
+        ["A=١,٢"],
+        ["A=x,y"],
+        ["A=1,2", "a=3,4"],
+        ["A=1e3,2"],
+    ):
         with pytest.raises(InputError):
             parse_points(wrong)
+
+
+def test_too_many_points_are_counted():
+    names = [*"ABCDEFGHIJKLMNOPQRSTUVWXYZ", "AA", "AB", "AC", "AD"]
+    points = parse_points([f"{name}={k},{k}" for k, name in enumerate(names)])
+    with pytest.raises(InputError, match="30 points, and the model was taught at most 5"):
+        place(points, 640, 480)
 
 
 def test_points_are_placed_in_the_squashed_picture():

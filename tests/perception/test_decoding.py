@@ -4,7 +4,7 @@ from itertools import groupby
 
 import pytest
 import torch
-from transformers import LlamaConfig, LlamaForCausalLM, LogitsProcessorList
+from transformers import LlamaConfig, LlamaForCausalLM, LogitsProcessor, LogitsProcessorList
 
 from sightline.errors import InputError
 from sightline.perception.codebook.network import LENGTH
@@ -45,6 +45,27 @@ def maps_of(row, vocabulary=DEPTH):
     return maps
 
 
+def whole_groups(row, sides=4):
+    """Count the groups of pixel tokens: exactly so many each, but for one that the row's end cuts."""
+    row = row.tolist()
+    lengths = [
+        len(list(run)) for inside, run in groupby(row, set(BOTH.pixels).__contains__) if inside
+    ]
+    if row[-1] in BOTH.pixels:
+        assert lengths.pop() <= sides
+    assert set(lengths) <= {sides}
+    return len(lengths)
+
+
+def test_groups_are_counted_exactly():
+    box, word = list(BOTH.pixels[:4]), [3]
+    assert whole_groups(torch.tensor([*word, *box, *word, *box, *word])) == 2
+    assert whole_groups(torch.tensor([*word, *box, *word, *box[:2]])) == 1
+    for wrong in ([*box, *box, *word], [*word, *box, *box], [*box[:3], *word]):
+        with pytest.raises(AssertionError):
+            whole_groups(torch.tensor(wrong))
+
+
 @pytest.mark.parametrize("most", [0, 1, 2])
 def test_a_thousand_random_answers_have_no_torn_map(most):
     rng = torch.Generator().manual_seed(most)
@@ -55,28 +76,23 @@ def test_a_thousand_random_answers_have_no_torn_map(most):
 
 def test_a_thousand_random_batches_have_no_wrong_token():
     rng = torch.Generator().manual_seed(11)
-    wholes = 0
+    wholes = boxes = 0
     for number in range(1000):
         rows, prompt = 1 + number % 3, 1 + number % 5
-        processors = [WholeMaps(BOTH, prompt, first=number % 2 == 0), WholeBoxes(BOTH, prompt)]
+        processors = [WholeMaps(BOTH, prompt), WholeBoxes(BOTH, prompt)]
         ids = torch.randint(WORDS, (rows, prompt), generator=rng)
-        for _ in range(106):
+        for step in range(106):
             scores = torch.randn(rows, WORDS + 466, generator=rng) * 5
+            if step == 0 and number % 2 == 0:
+                scores[:, BOTH.start] = 99.0
             for processor in processors:
                 scores = processor(ids, scores)
             ids = torch.cat([ids, scores.argmax(1, keepdim=True)], 1)
         for row in ids[:, prompt:]:
             wholes += maps_of(row, BOTH)
-            runs = groupby(row.tolist(), BOTH.pixels.__contains__)
-            lengths = [len(list(run)) for inside, run in runs if inside]
-            assert all(length % 4 == 0 for length in lengths[:-1])
+            boxes += whole_groups(row)
     assert wholes > 1000
-
-
-def test_the_answer_may_have_to_begin_with_a_map():
-    written = write(WholeMaps(DEPTH, 4, first=True), torch.Generator().manual_seed(0))
-    assert (written[:, 0] == DEPTH.start).all()
-    assert all(maps_of(row) == 1 for row in written)
+    assert boxes > 1000
 
 
 def test_maps_in_the_prompt_do_not_count():
@@ -93,6 +109,21 @@ def test_a_map_in_progress_goes_on_though_everything_was_ruled_out():
     scores[0, 7] = 3.0  # a top-k of one has left a word
     out = WholeMaps(DEPTH, 1)(ids, scores)
     assert torch.isfinite(out[0]).nonzero()[:, 0].tolist() == list(DEPTH.codes)
+
+
+@pytest.mark.parametrize("left", [DEPTH.codes[:1], (DEPTH.end,), BOTH.pixels[:2]])
+def test_there_is_always_something_to_say(left):
+    box = torch.tensor([[1, *BOTH.pixels[:4]]])
+    for ids in (box, box[:, :1]):
+        scores = torch.full((1, WORDS + 466), -float("inf"))
+        scores[0, list(left)] = 3.0  # what is left may not be said here
+        for order in (1, -1):
+            out = scores
+            for processor in [WholeMaps(BOTH, 1, most=0), WholeBoxes(BOTH, 1)][::order]:
+                out = processor(ids, out)
+            may = set(torch.isfinite(out[0]).nonzero()[:, 0].tolist())
+            pixels_may = left == BOTH.pixels[:2] and ids.shape[1] == 1
+            assert may == (set(left) if pixels_may else set(range(WORDS)))
 
 
 @pytest.mark.parametrize("sides", [4, 2])
@@ -127,15 +158,26 @@ def test_both_together():
         assert maps_of(row, BOTH) <= 1
 
 
+class Eager(LogitsProcessor):
+    """Wants to write a box, a word, a map, and so on, and never to stop within any of them."""
+
+    def __call__(self, input_ids, scores):
+        scores = scores.clone()
+        wanted = BOTH.pixels if input_ids.shape[1] % 3 else (BOTH.start,)
+        scores[:, list(wanted)] += 2.0
+        return scores
+
+
 @pytest.mark.parametrize(
     "how",
     [{}, {"do_sample": True, "top_k": 5}, {"num_beams": 3}],
     ids=["greedy", "sampling", "beams"],
 )
-def test_generate_of_transformers(how):
+@pytest.mark.parametrize("most", [1, 3])
+def test_generate_of_transformers(how, most):
     torch.manual_seed(0)
     config = LlamaConfig(
-        vocab_size=WORDS + 130,
+        vocab_size=WORDS + 466,
         hidden_size=32,
         intermediate_size=64,
         num_hidden_layers=1,
@@ -149,11 +191,14 @@ def test_generate_of_transformers(how):
     out = model.generate(
         prompt,
         attention_mask=(prompt != 0).long(),
-        max_new_tokens=120,
-        logits_processor=LogitsProcessorList([WholeMaps(DEPTH, 4, first=True)]),
+        max_new_tokens=120 * most,
+        logits_processor=LogitsProcessorList(
+            [Eager(), WholeMaps(BOTH, 4, most=most), WholeBoxes(BOTH, 4)]
+        ),
         **how,
     )
-    assert all(maps_of(row) == 1 for row in out[:, 4:])
+    assert all(maps_of(row, BOTH) == most for row in out[:, 4:])
+    assert all(whole_groups(row) > 0 for row in out[:, 4:])
 
 
 def test_what_cannot_be():
@@ -161,7 +206,7 @@ def test_what_cannot_be():
         WholeMaps(Vocabulary(pixels=BOTH.pixels), 0)
     with pytest.raises(InputError, match="no pixel tokens"):
         WholeBoxes(DEPTH, 0)
-    with pytest.raises(InputError, match="cannot have 0"):
-        WholeMaps(DEPTH, 0, most=0, first=True)
+    with pytest.raises(InputError, match="cannot have -1"):
+        WholeMaps(DEPTH, 0, most=-1)
     with pytest.raises(InputError, match="embedding was not resized"):
         WholeMaps(DEPTH, 0)(torch.zeros(1, 1, dtype=torch.long), torch.zeros(1, 50))

@@ -9,8 +9,6 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from sightline.errors import InputError
-
 Flag = Annotated[bool, Parameter(negative="")]
 
 
@@ -46,6 +44,7 @@ def ask(
         json: print one JSON object instead of text.
         force: write over files that are there.
     """
+    from sightline.cli.targets import check_target
     from sightline.files import png
     from sightline.files.atomic import write_bytes
     from sightline.files.pictures import read_picture
@@ -55,12 +54,13 @@ def ask(
     from sightline.perception.model.answering import DepthAnswer
     from sightline.perception.showing import lines_of, picture_of
 
-    for path in (picture, map_):
-        if path is not None and path.exists() and not force:
-            raise InputError("is there already", path=path, remedy="add --force to write over it")
+    check_target(picture, "--picture", force=force, suffix=".png")
+    check_target(map_, "--map", force=force, suffix=".png")
     marked = parse_points(points or [])
     seen = read_picture(image)
     reply = answer(seen, question, marked, model=model, codebook=codebook, verify=verify)
+    if reply.caution:
+        print(f"caution: {reply.caution}", file=sys.stderr)
     decoded = reply.answer.decoded if isinstance(reply.answer, DepthAnswer) else None
     if map_ is not None and decoded is not None:
         write_map(map_, decoded, (seen.width, seen.height))

@@ -46,7 +46,7 @@ def encode(
 
 @app.command
 def decode(
-    tokens: Annotated[str, Parameter(name="TOKENS")],
+    tokens: Annotated[str, Parameter(name="TOKENS", allow_leading_hyphen=True)],
     /,
     *,
     out: Path,
@@ -64,13 +64,12 @@ def decode(
         codebook: registry name or file of the codebook.
         force: write over a file that is there.
     """
+    from sightline.cli.targets import check_target
     from sightline.perception.codebook.pictures import write_map
     from sightline.perception.codebook.tokenizer import DepthTokenizer
-    from sightline.scenes.spec import parse_size
 
-    if out.exists() and not force:
-        raise InputError("is there already", path=out, remedy="add --force to write over it")
-    wanted = None if size is None else parse_size(size)
+    check_target(out, "--out", force=force, suffix=".png")
+    wanted = None if size is None else _size(size)
     decoded = DepthTokenizer(codebook).from_text(_text_of(tokens))
     write_map(out, decoded, wanted)
     print(out)
@@ -109,9 +108,23 @@ def _depth_of(path: Path, model: str, *, given: bool) -> DepthMap:
         return read_depth(path)
     if given:
         return read_grey(path)
+    if path.suffix.lower() == ".exr":
+        raise InputError("may be a depth map", path=path, remedy="add --depth if it is")
     from sightline.depth.estimator import load
 
     return load(model).infer(path)
+
+
+def _size(text: str) -> tuple[int, int]:
+    from sightline.files.reading import MAX_PIXELS
+    from sightline.scenes.spec import parse_size
+
+    width, height = parse_size(text)
+    if min(width, height) < 1 or width * height > MAX_PIXELS:
+        raise InputError(
+            f"--size must be from 1x1 to {MAX_PIXELS / 1e6:.0f} million pixels, got {text}"
+        )
+    return width, height
 
 
 def _text_of(tokens: str) -> str:

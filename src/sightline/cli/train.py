@@ -145,6 +145,7 @@ def speaker(
         dtype: of the frozen weights.
         device: cpu, cuda, cuda:1 or mps; default: the best here.
     """
+    from sightline.depth.training.processes import is_first
     from sightline.perception.model.recipe import train_adapter
 
     train_adapter(
@@ -160,7 +161,8 @@ def speaker(
         device=device,
         report=_tell,
     )
-    print(out / "adapter")
+    if is_first():
+        print(out / "adapter")
 
 
 @app.command

@@ -78,10 +78,11 @@ def file_kind(path: str | Path) -> FileKind:
             raise _not_a_model(words, path)
     if head[4:8] == b"TFL3":
         raise _not_a_model("a TensorFlow Lite model", path)
-    if head[:1] == b"\x80":
-        return FileKind.TORCH
+    # First: the length of its header may begin as a pickle does.
     if head[8:9] == b"{" and 2 <= int.from_bytes(head[:8], "little") <= LARGEST_HEADER:
         return FileKind.SAFETENSORS
+    if head[:1] == b"\x80":
+        return FileKind.TORCH
     if head[:1] == b"\x08" and head[2:3] in [bytes([tag]) for tag in ONNX_SECOND_FIELDS]:
         return FileKind.ONNX
     raise _not_a_model("neither a torch checkpoint, nor safetensors, nor ONNX", path)

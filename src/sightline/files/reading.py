@@ -112,7 +112,20 @@ def naming(path: str | Path | None) -> Iterator[None]:
 
 def inside(folder: Path, name: str) -> Path:
     """Return the path of a picture that a list names; one outside its folder is refused."""
-    path = (folder / name).resolve()
+    try:
+        path = (folder / name).resolve()
+        path.is_file()  # a name that no file can have
+    except (OSError, ValueError) as error:
+        raise InputError(f"no picture can be called {name[:80]!r}", path=folder) from error
     if not path.is_relative_to(folder.resolve()):
         raise InputError(f"picture {name!r} lies outside the folder of the list", path=folder)
     return path
+
+
+def lacking(error: Exception) -> str:
+    """Say in words what kept a list from being understood."""
+    if isinstance(error, KeyError) and error.args:
+        return f"{error.args[0]} is missing"
+    if isinstance(error, (TypeError, AttributeError)):
+        return "something in it is of another type"
+    return str(error)

@@ -31,15 +31,26 @@ from sightline.perception.model.loading import Speaker, load_speaker
 from sightline.perception.questions import counting, depth
 from sightline.perception.questions.markers import LETTERS, SIDE, draw_points, squash
 from sightline.perception.questions.plurals import plural
-from sightline.perception.vocabulary import Box
+from sightline.perception.vocabulary import Box, in_picture
 
 Asked = Literal["nearest", "count", "map"]
 
 #: Registry names of the model that answers, and of the codebook it was taught with.
 SPEAKER, CODEBOOK = "speaker", "codebook"
 
-_NEAREST = re.compile(r"\b(near(er|est)?|close(r|st)?|in front|foremost)\b", re.IGNORECASE)
+#: To be near is to be near the camera, not the door.
+_NEAREST = re.compile(
+    r"\b(?:near(?:er|est)?|close(?:r|st)?)\b"
+    r"(?!\s+to\s+(?!(?:the\s+)?(?:camera|viewer|observer|lens|me|us|you)\b))"
+    r"|\b(?:in front|foremost)\b",
+    re.IGNORECASE,
+)
+_NEAR_SOMETHING = re.compile(r"\b(near(er|est)?|close(r|st)?)\b", re.IGNORECASE)
+_NOT = re.compile(r"\b(?:not|never|least)\b|n['’]t\b", re.IGNORECASE)
+#: "A or B?"
+_WHICH = re.compile(r"\s*[a-z](?:\s*(?:,|\bor\b)+\s*[a-z])+\s*\??\s*", re.IGNORECASE)
 _FARTHEST = re.compile(r"\b(far(ther|thest)?|further|furthest|behind|distant)\b", re.IGNORECASE)
+_PLACE = r"-?[0-9]+(?:\.[0-9]+)?"
 _MAP = re.compile(r"\bdepth (map|tokens)\b", re.IGNORECASE)
 
 
@@ -79,28 +90,39 @@ def understand(text: str, points: int) -> Question:
             "asks what is farthest, and the model was taught which is nearest",
             remedy='ask "which is nearest?"',
         )
-    if points or _NEAREST.search(text):
+    if _asks_nearest(text):
         if points < 2:
             raise InputError(
                 f"a question about depth compares points, got {points or 'none'}",
                 remedy="give two to five, such as --points A=120,80 B=300,200",
             )
         return Question("nearest")
+    if _NEAR_SOMETHING.search(text) and not _NOT.search(text):
+        raise InputError(
+            "asks what is near something else, and the model was taught what is near the camera",
+            remedy='mark points by --points and ask "which is nearest?"',
+        )
     raise InputError(
         "is no question of a known kind",
         remedy='known are "which is nearest?" with points, "how many …?" and "depth map"',
     )
 
 
+def _asks_nearest(text: str) -> bool:
+    if _NOT.search(text):
+        return False
+    return _NEAREST.search(text) is not None or _WHICH.fullmatch(text) is not None
+
+
 def parse_points(words: list[str] | tuple[str, ...]) -> dict[str, tuple[float, float]]:
-    """Read `A=120,80` and the like.
+    """Read `A=120,80` and the like; behind Z come AA, AB and so on.
 
     >>> parse_points(["A=120,80", "B=300,200.5"])
     {'A': (120.0, 80.0), 'B': (300.0, 200.5)}
     """
     points: dict[str, tuple[float, float]] = {}
     for word in words:
-        match = re.fullmatch(r"([A-Za-z])=(-?\d+(?:\.\d+)?),(-?\d+(?:\.\d+)?)", word)
+        match = re.fullmatch(rf"([A-Za-z]{{1,2}})=({_PLACE}),({_PLACE})", word)
         if not match:
             raise InputError(f"point {word!r} cannot be understood", remedy="write A=120,80")
         letter = match[1].upper()
@@ -150,6 +172,7 @@ class Reply:
         width: of the user's picture, [px].
         height: of it.
         verify: whether perception decides where words and perception disagree.
+        caution: about the models, if any.
     """
 
     question: Question
@@ -158,6 +181,7 @@ class Reply:
     width: int
     height: int
     verify: bool = True
+    caution: str = ""
 
     @property
     def final(self) -> str | int | None:
@@ -165,6 +189,10 @@ class Reply:
         if self.question.asked == "map":
             return None
         return self.answer.final(verify=self.verify)
+
+    def in_pixels(self, box: Box) -> list[float]:
+        """Return a box in pixels of the user's picture."""
+        return list(in_picture(box, self.width, self.height))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything for a program."""
@@ -183,8 +211,8 @@ class Reply:
             boxes = answer.boxes or ()
             return common | {
                 "kind": self.question.kind,
-                "boxes": [_in_pixels(box, x, y) for box in boxes],
-                "named": [{"kind": k, "box": _in_pixels(box, x, y)} for k, box in answer.named],
+                "boxes": [self.in_pixels(box) for box in boxes],
+                "named": [{"kind": k, "box": self.in_pixels(box)} for k, box in answer.named],
             }
         return common | {
             "points": {
@@ -196,11 +224,6 @@ class Reply:
             "values": {k: round(v, 4) for k, v in answer.values.items()},
             "own_values": {k: round(v, 2) for k, v in answer.own_values.items()},
         }
-
-
-def _in_pixels(box: Box, x: float, y: float) -> list[float]:
-    left, top, right, bottom = box
-    return [left * x, top * y, (right + 1) * x, (bottom + 1) * y]
 
 
 def ask(
@@ -267,15 +290,15 @@ def reply_to(
         counted = read_count_answer(speak(speaker, seen, asked, maps=0, sides=BOX), kind)
         return Reply(question, counted, seen, picture.width, picture.height, verify)
     _need(speaker.vocabulary.codes, "depth")
-    speaker.check_codebook(tokenizer.sha256)
+    caution = speaker.check_codebook(tokenizer.sha256)
     if question.asked == "map":
         found = read_depth_answer(speak(speaker, seen, depth.GENERATE), tokenizer, {})
-        return Reply(question, found, seen, picture.width, picture.height, verify)
+        return Reply(question, found, seen, picture.width, picture.height, verify, caution)
     placed = place(points or {}, picture.width, picture.height)
     shown = draw_points(seen, placed)
     said = speak(speaker, shown, depth.NEAREST + depth.STEPS[speaker.writing.speech.places])
     answer = read_depth_answer(said, tokenizer, dict(placed))
-    return Reply(question, answer, shown, picture.width, picture.height, verify)
+    return Reply(question, answer, shown, picture.width, picture.height, verify, caution)
 
 
 def _counted_kind(speaker: Speaker, kind: str) -> str:

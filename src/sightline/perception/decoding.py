@@ -31,17 +31,14 @@ class WholeMaps(LogitsProcessor):  # type: ignore[misc]  # transformers has no t
         vocabulary: with depth tokens.
         prompt: tokens of the prompt, which may itself show maps; everything after them is new.
         most: maps in an answer; 0 for none.
-        first: whether the answer must begin with a map.
     """
 
-    def __init__(
-        self, vocabulary: Vocabulary, prompt: int, *, most: int = 1, first: bool = False
-    ) -> None:
+    def __init__(self, vocabulary: Vocabulary, prompt: int, *, most: int = 1) -> None:
         if vocabulary.start is None or vocabulary.end is None:
             raise InputError("this model has no depth tokens")
-        if most < int(first):
-            raise InputError(f"an answer that begins with a map cannot have {most} of them")
-        self.vocabulary, self.prompt, self.most, self.first = vocabulary, prompt, most, first
+        if most < 0:
+            raise InputError(f"an answer cannot have {most} maps")
+        self.vocabulary, self.prompt, self.most = vocabulary, prompt, most
         self._codes = torch.tensor(vocabulary.codes)
         self._depth = torch.tensor((vocabulary.start, vocabulary.end, *vocabulary.codes))
 
@@ -60,10 +57,8 @@ class WholeMaps(LogitsProcessor):  # type: ignore[misc]  # transformers has no t
         out[open_] = _NEVER
         out[codes.nonzero(), self._codes] = scores[codes.nonzero(), self._codes]
         out[end, self.vocabulary.end] = 0.0
-        if self.first and not new.shape[1]:
-            out.fill_(_NEVER)
-            out[:, self.vocabulary.start] = 0.0
-        return _possible(out, codes, self._codes)
+        out = _possible(out, codes, self._codes)
+        return _some_word(out, ~open_, self.vocabulary)
 
 
 class WholeBoxes(LogitsProcessor):  # type: ignore[misc]
@@ -78,7 +73,7 @@ class WholeBoxes(LogitsProcessor):  # type: ignore[misc]
     def __init__(self, vocabulary: Vocabulary, prompt: int, *, sides: int = 4) -> None:
         if not vocabulary.pixels:
             raise InputError("this model has no pixel tokens")
-        self.prompt, self.sides = prompt, sides
+        self.vocabulary, self.prompt, self.sides = vocabulary, prompt, sides
         self._pixels = torch.tensor(vocabulary.pixels)
 
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
@@ -93,7 +88,8 @@ class WholeBoxes(LogitsProcessor):  # type: ignore[misc]
         out[inside] = _NEVER
         out[rows, self._pixels] = scores[rows, self._pixels]
         out[full.nonzero(), self._pixels] = _NEVER
-        return _possible(out, inside, self._pixels)
+        out = _possible(out, inside, self._pixels)
+        return _some_word(out, ~inside, self.vocabulary)
 
 
 def _last(marks: Tensor) -> Tensor:
@@ -115,4 +111,14 @@ def _possible(out: Tensor, rows: Tensor, tokens: Tensor) -> Tensor:
     """Where the scores ruled out all that is allowed (top-k before us, say), allow it evenly."""
     stuck = rows & (out == _NEVER).all(1)
     out[stuck.nonzero(), tokens] = 0.0
+    return out
+
+
+def _some_word(out: Tensor, rows: Tensor, vocabulary: Vocabulary) -> Tensor:
+    """Do the same outside maps and boxes, where words of the language are allowed."""
+    stuck = rows & (out == _NEVER).all(1)
+    if bool(stuck.any()):
+        words = torch.ones(out.shape[1], dtype=torch.bool)
+        words[torch.tensor(vocabulary.all)] = False
+        out[stuck.nonzero(), words.nonzero()[:, 0]] = 0.0
     return out

@@ -13,6 +13,7 @@ from sightline.files.color import colorize
 from sightline.perception.asking import Reply
 from sightline.perception.model.answering import CountAnswer, DepthAnswer
 from sightline.perception.questions.markers import SIDE
+from sightline.perception.vocabulary import in_picture
 from sightline.types import DepthMap, FloatArray, Kind
 
 #: From far to near.
@@ -71,11 +72,9 @@ def _depth_lines(reply: Reply, answer: DepthAnswer) -> list[str]:
 
 def _count_lines(reply: Reply, answer: CountAnswer) -> list[str]:
     lines = []
-    x, y = reply.width / SIDE, reply.height / SIDE
-    for number, (a, b, c, d) in enumerate(answer.boxes or (), 1):
-        lines.append(
-            f"Box {number}: {a * x:.0f},{b * y:.0f} to {(c + 1) * x:.0f},{(d + 1) * y:.0f}"
-        )
+    for number, box in enumerate(answer.boxes or (), 1):
+        left, top, right, bottom = reply.in_pixels(box)
+        lines.append(f"Box {number}: {left:.0f},{top:.0f} to {right:.0f},{bottom:.0f}")
     others = Counter(kind for kind, box in answer.named if box not in (answer.boxes or ()))
     if others:
         lines.append("It also named " + ", ".join(f"{n} {k}" for k, n in others.items()))
@@ -113,10 +112,10 @@ def picture_of(reply: Reply, pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
     answer = reply.answer
     if isinstance(answer, CountAnswer):
         draw = ImageDraw.Draw(sheet)
-        x, y = width / SIDE, height / SIDE
-        for number, (a, b, c, d) in enumerate(answer.boxes or (), 1):
-            draw.rectangle((a * x, b * y, (c + 1) * x, (d + 1) * y), outline=_GREEN, width=2)
-            draw.text((a * x + 4, b * y + 2), str(number), _GREEN, font)
+        for number, box in enumerate(answer.boxes or (), 1):
+            left, top, right, bottom = in_picture(box, width, height)
+            draw.rectangle((left, top, right, bottom), outline=_GREEN, width=2)
+            draw.text((left + 4, top + 2), str(number), _GREEN, font)
         return np.array(sheet)
     _draw_points(sheet, answer, reply.final, font)
     if answer.decoded is None:

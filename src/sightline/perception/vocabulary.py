@@ -22,7 +22,7 @@ PIXELS = 336
 #: Left, top, right and bottom, in pixels of a picture squashed to 336 × 336.
 Box = tuple[int, int, int, int]
 
-_PIXEL = re.compile(r"<PIXEL_(\d{1,9})>")
+_PIXEL = re.compile(r"<PIXEL_([0-9]{1,9})>")
 
 
 def pixel_word(place: int) -> str:
@@ -125,7 +125,7 @@ def boxes_from_text(text: str) -> list[Box]:
         InputError: a group has not four tokens, a number is too large, or a box has no size.
     """
     boxes = []
-    for group in re.findall(r"(?:<PIXEL_\d{1,9}>[ \t]*)+", text):
+    for group in re.findall(r"(?:<PIXEL_[0-9]{1,9}>[ \t]*)+", text):
         numbers = [int(number) for number in _PIXEL.findall(group)]
         if len(numbers) != 4:
             raise InputError(f"a box has four pixel tokens, this one {len(numbers)}")

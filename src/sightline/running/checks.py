@@ -21,6 +21,13 @@ def not_negative(options: object, *names: str) -> None:
             raise InputError(f"{name} must be a number from 0 up, got {getattr(options, name)}")
 
 
+def above_zero(options: object, *names: str) -> None:
+    """Refuse fields that are not above 0, infinite or not a number."""
+    for name in names:
+        if not 0 < getattr(options, name) < math.inf:
+            raise InputError(f"{name} must be a number above 0, got {getattr(options, name)}")
+
+
 def shares(options: object, *names: str, zero: bool = True) -> None:
     """Refuse fields outside 0 to 1; with `zero` off, 0 itself too."""
     for name in names:

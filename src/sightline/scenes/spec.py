@@ -76,6 +76,10 @@ def check_kinds(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in KINDS if name in names)
 
 
+#: Of a side of a picture.
+_MOST_DIGITS = 12
+
+
 def parse_size(text: str) -> tuple[int, int]:
     """Read `320x256` (or `320×256`) as (width, height) in [px].
 
@@ -83,7 +87,9 @@ def parse_size(text: str) -> tuple[int, int]:
     (320, 256)
     """
     sides = text.lower().replace("×", "x").split("x")
-    if len(sides) != 2 or not all(side.isascii() and side.isdigit() for side in sides):
+    if len(sides) != 2 or not all(
+        side.isascii() and side.isdigit() and len(side) <= _MOST_DIGITS for side in sides
+    ):
         raise InputError(f"a size is width x height, such as 320x256, got {text!r}")
     return int(sides[0]), int(sides[1])
 

@@ -232,6 +232,11 @@ def test_what_it_depends_on_cannot_be_exchanged_unnoticed(speaker, tmp_path):
         read_compact(rewritten({k: v for k, v in state.items() if k != name}))
     with pytest.raises(InputError, match="damaged speaker"):
         read_compact(rewritten(state | {name: state[name][..., :1].clone()}))
+    torn, raw = tmp_path / "torn.safetensors", path.read_bytes()
+    for damaged in (raw[:-100], raw[:500], raw.replace(b'"F16"', b'"F99"')):
+        torn.write_bytes(damaged)
+        with pytest.raises(InputError, match=r"torn\.safetensors"):
+            read_compact(torn)
     save_file(state, tmp_path / "plain.safetensors")
     with pytest.raises(InputError, match="no speaker"):
         read_compact(tmp_path / "plain.safetensors")

@@ -105,3 +105,13 @@ def test_answers_may_go_through_all_that_a_model_sees(tmp_path):
         assert record.answer.count("=") == number % 3 + 2
         assert " things=" in record.answer
     assert all(record.answer.startswith("a ") for record in made.boxes)
+
+
+def test_of_few_pictures_one_is_asked_about(tmp_path):
+    made = write_count_sets([picture(k, 2) for k in range(3)], KINDS, tmp_path / "a")
+    assert (len(made.boxes), len(made.reasoning)) == (3, 2)
+    with pytest.raises(InputError, match="most-of-a-count"):
+        write_count_sets([picture(0, 1)], KINDS, tmp_path / "b", most_of_a_count=0)
+    with pytest.raises(InputError, match="nothing to count"):
+        write_count_sets([picture(0, 0)], (), tmp_path / "b")
+    assert not (tmp_path / "b").exists()

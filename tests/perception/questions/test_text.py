@@ -70,7 +70,8 @@ def test_direct_and_generation():
         ("E.", "E"),
         ("It is A", None),
         ("", None),
-        ("(F)", None),
+        ("(F)", "F"),
+        ("(I)", None),
         ("A or B", None),
     ],
 )

@@ -163,3 +163,43 @@ def test_bad_sets_get_a_line(tmp_path):
         letter_number("AB", "1")
     with pytest.raises(InputError, match="no choice"):
         QuizItem("q", "count", "?", ("1",), 3, lambda: None)
+
+
+@pytest.mark.parametrize(
+    ("points", "says"),
+    [
+        ({"A": [1, 1]}, "from two to 8 points"),
+        ({"A": [1, 1], "Z": [2, 2]}, "from two to 8 points"),
+        ({"A": [1, 1], "B": [float("nan"), 2]}, "point B has no place"),
+        ({"A": [1, 1], "B": [10**400, 2]}, "not x and y by letter"),
+        ({"A": [1, 1], "B": None}, "not x and y by letter"),
+        ([1, 2], "not x and y by letter"),
+        ({"A": [1, 1], "B": [1]}, "not x and y by letter"),
+        ({"A": [1, 1], "B": [2, 2]}, "the right answer C is no point"),
+    ],
+)
+def test_points_that_make_no_sense(tmp_path, points, says):
+    row = {"question_id": "q7", "image": "x.png", "text": "?", "answer": "C", "points": points}
+    write_lines(tmp_path / "questions.jsonl", [row])
+    with pytest.raises(InputError, match=rf"questions\.jsonl: question q7: .*{says}"):
+        read_quiz("hardblink", tmp_path)
+
+
+def test_points_outside_and_names_that_cannot_be(tmp_path):
+    points = {"A": [1, 1], "B": [900, 1]}
+    row = {"question_id": "q7", "image": "x.png", "text": "?", "answer": "A", "points": points}
+    write_lines(tmp_path / "questions.jsonl", [row, {**row, "image": "a\0b"}])
+    (tmp_path / "x.png").write_bytes(png())
+    first, second = read_quiz("hardblink", tmp_path)
+    with pytest.raises(
+        InputError, match=r"questions\.jsonl: question q7: point B at 900,1 lies out"
+    ):
+        first.read()
+    with pytest.raises(InputError, match="no picture can be called"):
+        second.read()
+
+
+def test_messages_are_words(tmp_path):
+    write_lines(tmp_path / "test.jsonl", [{"task": "Count"}])
+    with pytest.raises(InputError, match=r"cvbench-count \(idx is missing\)"):
+        read_quiz("cvbench-count", tmp_path)

@@ -108,3 +108,44 @@ def test_chance():
 )  # fmt: skip
 def test_answers_are_read_exactly(text, choices, number):
     assert choice_of(text, choices) == number
+
+
+def test_silence_is_never_right(monkeypatch):
+    said = iter(["hm", "There are many.", "few, or many", "A few"])
+    monkeypatch.setattr(scoring, "speak_all", lambda _, p, __, **___: [next(said) for _ in p])
+    item = QuizItem("c", "count", "How many cups?", ("few", "many"), 1, picture)
+    found = judge_speaker([item] * 4, SPEAKER, None, seed=None)
+    assert [one.right for one in found.judged] == [False, True, False, False]
+    assert [one.verified for one in found.judged] == [False, True, False, False]
+    assert [one.silent for one in found.judged] == [True, False, True, False]
+
+
+def test_a_large_number_is_read_in_words(monkeypatch):
+    said = iter(["hm", "21", "twenty-one"])
+    monkeypatch.setattr(scoring, "speak_all", lambda _, p, __, **___: [next(said) for _ in p])
+    item = QuizItem("c", "count", "How many cups?", ("twelve", "twenty one"), 1, picture)
+    found = judge_speaker([item] * 3, SPEAKER, None, seed=None)
+    assert [one.verified for one in found.judged] == [False, True, True]
+
+
+def test_a_question_of_how_many_needs_choices():
+    with pytest.raises(InputError, match=r"question c: .* no choices"):
+        QuizItem("c", "count", "How many cups?", (), 1, picture)
+
+
+def test_a_picture_that_cannot_be_read_is_left_out(monkeypatch):
+    def torn():
+        raise InputError("is torn")
+
+    monkeypatch.setattr(scoring, "speak_all", lambda _, p, __, **___: ["(A)"] * len(p))
+    bad = QuizItem("bad", "depth", "Which?", (), 0, torn, near(0).points, "2 points")
+    left = []
+    found = judge_speaker([bad, near(0), bad], SPEAKER, None, skip=lambda i, _: left.append(i.name))
+    assert [one.name for one in found.judged] == ["q0"]
+    assert left == ["bad", "bad"]
+    assert not judge_speaker([bad], SPEAKER, None, skip=lambda *_: None).judged
+    flat = DepthMap(np.ones((60, 120), np.float32), Kind.METRIC_DEPTH)
+    found = judge_depth_model([bad, near(0)], lambda _: flat, skip=lambda *_: None)
+    assert len(found.judged) == 1
+    with pytest.raises(InputError, match="is torn"):
+        judge_speaker([bad], SPEAKER, None)

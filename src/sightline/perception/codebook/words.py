@@ -12,7 +12,7 @@ from sightline.perception.codebook.network import CODES, GRID, LENGTH
 
 START, END = "<DEPTH_START>", "<DEPTH_END>"
 
-_CODE = re.compile(r"<DEPTH_(\d{1,9})>")
+_CODE = re.compile(r"<DEPTH_([0-9]{1,9})>")
 
 
 def depth_word(code: int) -> str:

@@ -21,14 +21,18 @@ _LANGUAGE = rf".*language_model.*\.({'|'.join(_LINEAR)})"
 _PROJECTOR = "multi_modal_projector"
 
 
-def adapt(speaker: Speaker, options: AdaptOptions, codebook: str | None) -> Speaker:
+def adapt(
+    speaker: Speaker, options: AdaptOptions, codebook: str | None, *, seed: int = 0
+) -> Speaker:
     """Add tokens to a model and wrap it by PEFT, ready to be trained.
 
     Args:
         speaker: of a hub, say; its model and tokenizer are changed.
         options: what learns.
         codebook: checksum of the codebook that depth tokens are of; needed with `depth`.
+        seed: of the weights that LoRA begins with.
     """
+    import torch
     from peft import LoraConfig, get_peft_model
 
     if options.depth and codebook is None:
@@ -50,6 +54,11 @@ def adapt(speaker: Speaker, options: AdaptOptions, codebook: str | None) -> Spea
         ensure_weight_tying=False,
         **learnt,
     )
+    if options.checkpointing:
+        # What is frozen gives no gradient, so the input has to ask for one.
+        model.gradient_checkpointing_enable({"use_reentrant": False})
+        model.enable_input_require_grads()
+    torch.manual_seed(seed)
     wrapped = get_peft_model(model, config)
     return replace(speaker, model=wrapped, vocabulary=vocabulary, codebook=codebook)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 
@@ -110,10 +111,10 @@ def read_compact(path: str | Path) -> Speaker:
             )
     tokenizer = wrap_tokenizer(inner)
     speaker = build_compact(tokenizer, options, codebook=codebook, vision=vision, pixels=pixels)
-    state = {name: value.float() for name, value in load_file(path).items()}
     try:
+        state = {name: value.float() for name, value in load_file(path).items()}
         left = speaker.model.load_state_dict(state, strict=False)
-    except RuntimeError as error:
+    except (RuntimeError, SafetensorError, OSError) as error:
         raise InputError("a damaged speaker (its weights)", path=path) from error
     missing = [n for n in left.missing_keys if not n.startswith(_ELSEWHERE) and n != _TIED]
     if missing or left.unexpected_keys:

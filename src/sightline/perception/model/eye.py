@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,6 +23,8 @@ CLIP_MEAN = (0.48145466, 0.4578275, 0.40821073)
 CLIP_STD = (0.26862954, 0.26130258, 0.27577711)
 
 _PROCESSOR = "preprocessor_config.json"
+#: Side of a picture that a tower may want, [px].
+_LARGEST = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +61,10 @@ class Eye:
     @classmethod
     def from_dict(cls, found: dict[str, Any]) -> Eye:
         """Read what `to_dict` gave."""
-        smooth = bool(found.get("smooth", False))
-        return cls(int(found["side"]), tuple(found["mean"]), tuple(found["std"]), smooth)
+        smooth, side = bool(found.get("smooth", False)), int(found["side"])
+        if not 1 <= side <= _LARGEST:
+            raise ValueError(f"a picture's side is {side}")
+        return cls(side, _channels(found["mean"]), _channels(found["std"], above=0.0), smooth)
 
 
 def read_eye(folder: Path, side: int) -> Eye:
@@ -74,6 +79,14 @@ def read_eye(folder: Path, side: int) -> Eye:
         return Eye(side)
     try:
         found = json.loads(read_bytes(path, limit=1_000_000, what="description of pictures"))
-        return Eye(side, tuple(found["image_mean"]), tuple(found["image_std"]))
+        return Eye(side, _channels(found["image_mean"]), _channels(found["image_std"], above=0.0))
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise InputError("does not say how pictures are normalised", path=path) from error
+
+
+def _channels(found: Any, above: float = -math.inf) -> tuple[float, float, float]:
+    """Read a number for each of red, green and blue."""
+    red, green, blue = (float(value) for value in found)
+    if not all(above < value < math.inf for value in (red, green, blue)):
+        raise ValueError(f"colours are normalised by {red:g}, {green:g}, {blue:g}")
+    return red, green, blue

@@ -8,7 +8,8 @@ never trained with perception tokens has none, and can be given them (`adapting`
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from sightline.errors import InputError
+from sightline.depth.file_kinds import FileKind, file_kind, safetensors_header
+from sightline.errors import InputError, SightlineError
 from sightline.files.atomic import write_text
 from sightline.files.reading import read_bytes
 from sightline.perception.model.eye import Eye, read_eye
@@ -29,6 +31,7 @@ from sightline.weights.quiet import quiet_libraries
 from sightline.weights.store import resolve
 
 NOTES = "perception.json"
+_CONFIG, _WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 
 #: (H, W, 3) uint8; or (T, D) floats, what a tower that does not learn gave for the picture.
 Picture = NDArray[Any]
@@ -62,13 +65,23 @@ class Speaker:
             return self.eye.look(pictures)
         return torch.from_numpy(np.stack(pictures).astype(np.float32))
 
-    def check_codebook(self, sha256: str) -> None:
-        """Refuse a codebook that the model was not trained with: its codes would mean other things."""
-        if self.codebook is not None and self.codebook != sha256:
+    def check_codebook(self, sha256: str) -> str:
+        """Refuse a codebook that the model was not trained with: its codes would mean other things.
+
+        Returns:
+            A caution where the model does not say what it was trained with; empty otherwise.
+        """
+        if self.codebook is None:
+            return (
+                "the model does not say which codebook it was trained with, so nobody can tell "
+                "whether this is the one"
+            )
+        if self.codebook != sha256:
             raise InputError(
                 f"the model was trained with codebook {self.codebook[:12]}, not {sha256[:12]}",
                 remedy="give the codebook that belongs to the model",
             )
+        return ""
 
 
 def load_speaker(name: str | Path, *, dtype: str = "float32", device: str = "cpu") -> Speaker:
@@ -90,14 +103,16 @@ def load_speaker(name: str | Path, *, dtype: str = "float32", device: str = "cpu
         speaker.model.to(device, getattr(torch, dtype))
         return speaker
     folder = _folder(name)
-    adapter = (folder / "adapter_config.json").is_file()
-    base = _folder(_base_of(folder)) if adapter else folder
-    try:
+    adapter = (folder / _CONFIG).is_file()
+    origin = _base_of(folder) if adapter else name
+    base = _base_folder(folder, str(origin)) if adapter else folder
+    with _explained("is no LLaVA-type model", base):
         model = _llava(base, getattr(torch, dtype))
-        tokenizer = _tokenizer(folder if _has_tokenizer(folder) else base)
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
-        words = " ".join(str(error).split())[:200]
-        raise InputError(f"is no LLaVA-type model ({words})", path=base) from error
+    # An adapter of this model remembers where it is: absolutely, so that it works from elsewhere.
+    model.name_or_path = str(Path(origin).resolve() if Path(origin).is_dir() else origin)
+    spelt = folder if _has_tokenizer(folder) else base
+    with _explained("its tokenizer cannot be read", spelt):
+        tokenizer = _tokenizer(spelt)
     if adapter:
         model = _with_adapter(model, tokenizer, folder)
     return speaker_of(model.to(device).eval(), tokenizer, folder, base)
@@ -112,10 +127,11 @@ def speaker_of(model: Any, tokenizer: Any, folder: Path, base: Path) -> Speaker:
             eye = Eye.from_dict(notes["eye"])
         else:
             eye = read_eye(base, int(config.vision_config.image_size))
-        speech = Speech(**notes.get("speech", {}))
-        codebook = notes.get("codebook")
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError("cannot be understood", path=folder / NOTES) from error
+        speech = Speech.from_dict(notes.get("speech", {}))
+        codebook = _checksum(notes.get("codebook"))
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        reason = f"lacks {error}" if isinstance(error, KeyError) else str(error)
+        raise InputError(f"cannot be understood ({reason})", path=folder / NOTES) from error
     cells = eye.side // int(config.vision_config.patch_size)
     patches = cells * cells + (config.vision_feature_select_strategy == "full")
     image = int(config.image_token_id)
@@ -123,6 +139,12 @@ def speaker_of(model: Any, tokenizer: Any, folder: Path, base: Path) -> Speaker:
         raise InputError(f"token {image} of its tokenizer is not {IMAGE}", path=folder)
     writing = Writing(tokenizer, image, patches, speech)
     return Speaker(model, writing, eye, known_tokens(tokenizer), codebook)
+
+
+def _checksum(found: Any) -> str | None:
+    if found is not None and not isinstance(found, str):
+        raise TypeError("codebook is no checksum")
+    return found
 
 
 def known_tokens(tokenizer: Any) -> Vocabulary:
@@ -170,8 +192,10 @@ def _folder(name: str | Path) -> Path:
     if Path(name).is_dir():
         return Path(name)
     text = str(name)
-    if isinstance(name, Path) or text.count("/") != 1 or text.startswith((".", "/", "~")):
-        raise InputError("no such folder", path=name)
+    beside = Path(text).parent
+    local = beside != Path() and beside.is_dir()  # mistyped, most likely
+    if isinstance(name, Path) or local or text.count("/") != 1 or text[0] in "./~":
+        raise InputError("no such folder", path=name, remedy="check the name")
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
@@ -185,26 +209,66 @@ def _folder(name: str | Path) -> Path:
 
 
 def _base_of(folder: Path) -> str:
-    path = folder / "adapter_config.json"
+    path = folder / _CONFIG
     try:
         found = json.loads(read_bytes(path, limit=10_000_000, what="adapter"))
-        return str(found["base_model_name_or_path"])
+        base = found["base_model_name_or_path"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise InputError("does not say what model it adapts", path=path) from error
+    if not isinstance(base, str) or not base or "\0" in base:
+        raise InputError("does not say what model it adapts", path=path)
+    return base
+
+
+def _base_folder(folder: Path, base: str) -> Path:
+    """Find the model that an adapter adapts; where that is missing, both are named."""
+    try:
+        return _folder(base)
+    except InputError as error:
+        raise InputError(
+            f"adapts {base}, which cannot be found ({error.problem})",
+            path=folder,
+            remedy=f"bring it back, or change base_model_name_or_path in {_CONFIG}",
+        ) from error
 
 
 def _with_adapter(model: Any, tokenizer: Any, folder: Path) -> Any:
     """Grow the embedding to the tokens that the adapter brings, and put it on."""
-    from peft import PeftModel
+    from peft import PeftConfig, get_peft_model, get_peft_model_state_dict
 
+    weights = folder / _WEIGHTS
+    stored = _stored(weights)
     if model.get_input_embeddings().num_embeddings < len(tokenizer):
         model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
+    with _explained("does not describe an adapter", folder / _CONFIG), quiet_libraries():
+        wrapped = get_peft_model(model, PeftConfig.from_pretrained(folder))
+    with _explained("does not fit its base model", weights), quiet_libraries():
+        wrapped.load_adapter(folder, "default")
+        missing = sorted(get_peft_model_state_dict(wrapped).keys() - stored)
+    if missing:
+        raise InputError(f"a damaged adapter, it lacks {missing[0]}", path=weights)
+    return wrapped
+
+
+def _stored(path: Path) -> set[str]:
+    """Return the names of the weights of an adapter, whose file is whole."""
+    if not path.is_file():
+        raise InputError("no such file: the adapter has no weights", path=path)
+    if file_kind(path) is not FileKind.SAFETENSORS:
+        raise InputError("is no safetensors file", path=path)
+    return {name for name in safetensors_header(path) if name != "__metadata__"}
+
+
+@contextmanager
+def _explained(problem: str, path: Path) -> Iterator[None]:
+    """Turn whatever other libraries raise about a user's files into one line that names them."""
     try:
-        with quiet_libraries():
-            return PeftModel.from_pretrained(model, folder)
-    except (ValueError, RuntimeError, KeyError, OSError) as error:
-        words = " ".join(str(error).split())[:200]
-        raise InputError(f"does not fit its base model ({words})", path=folder) from error
+        yield
+    except (SightlineError, MemoryError):
+        raise
+    except Exception as error:  # transformers, tokenizers, peft and safetensors raise anything
+        words = " ".join(str(error).split())[:200] or type(error).__name__
+        raise InputError(f"{problem} ({words})", path=path) from error
 
 
 def _read_notes(folder: Path) -> dict[str, Any]:

@@ -6,10 +6,12 @@ Kept free of heavy imports, because the help is generated from it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
 
 from sightline.errors import InputError
-from sightline.running.checks import at_least_one, not_negative, shares
+from sightline.running.checks import above_zero, at_least_one, not_negative, shares
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +26,21 @@ class AdaptOptions:
             paper does.
         depth: give it depth tokens.
         pixels: give it pixel tokens.
+        checkpointing: compute what lies between the layers again instead of keeping it: a fraction of
+            the memory, for a third more time.
     """
 
     rank: int = 128
     alpha: int = 256
     dropout: float = 0.05
     tokens: Literal["rows", "whole"] = "rows"
-    depth: bool = True
+    depth: Annotated[bool, Parameter(negative="--no-depth")] = True
     pixels: bool = False
+    checkpointing: bool = False
 
     def __post_init__(self) -> None:
+        if not (self.depth or self.pixels):
+            raise InputError("neither depth nor pixel tokens are wanted", remedy="add --pixels")
         at_least_one(self, "rank", "alpha")
         if not 0 <= self.dropout < 1:
             raise InputError(f"dropout lies in 0 to 1, got {self.dropout}")
@@ -79,8 +86,9 @@ class SpeakerOptions:
 
     def __post_init__(self) -> None:
         at_least_one(self, "batch", "longest", "save_every")
-        not_negative(
-            self, "rate", "projector_rate", "weight_decay", "clip", "reconstruction", "conclusion"
-        )
+        not_negative(self, "rate", "projector_rate", "weight_decay", "reconstruction")
+        above_zero(self, "clip", "conclusion")
         not_negative(self, "seed", "focus")
+        if self.threads is not None:
+            at_least_one(self, "threads")
         shares(self, "warmup")

@@ -9,27 +9,30 @@ from sightline.depth.training.processes import team
 from sightline.errors import InputError
 from sightline.perception.codebook.files import read_codebook
 from sightline.perception.codebook.tokenizer import DepthTokenizer
+from sightline.perception.codebook.words import START
 from sightline.perception.model.adapting import adapt
 from sightline.perception.model.lessons import RecordedSamples, by_curriculum
 from sightline.perception.model.loading import load_speaker, save_speaker
 from sightline.perception.model.options import AdaptOptions, SpeakerOptions
 from sightline.perception.model.training import train_speaker
-from sightline.perception.questions.records import Record, read_llava
-
-#: Lists of a set of questions: perception alone, and reasoning.
-ATOMIC = ("generation.json", "boxes.json")
-REASONING = ("reasoning.json", "counting.json")
+from sightline.perception.questions.records import Record
+from sightline.perception.questions.single import both_kinds
 
 
-def read_sets(folders: Sequence[Path], names: Sequence[str]) -> list[tuple[Path, Record]]:
-    """Read the lists of these names from all folders."""
-    return [
-        (folder, record)
-        for folder in folders
-        for name in names
-        if (folder / name).is_file()
-        for record in read_llava(folder / name)
-    ]
+def _check_tokens(rows: Sequence[tuple[Path, Record]], options: AdaptOptions) -> None:
+    """Refuse questions with tokens that the model is not given: it would spell them."""
+    for mark, given, remedy in (
+        (START, options.depth, "leave out --no-depth"),
+        ("<PIXEL_", options.pixels, "add --pixels"),
+    ):
+        for folder, record in () if given else rows:
+            if mark in record.answer:
+                what = "depth" if mark == START else "pixel"
+                raise InputError(
+                    f"the answer about {record.image} has {what} tokens, which the model is not given",
+                    path=folder,
+                    remedy=remedy,
+                )
 
 
 def train_adapter(
@@ -51,22 +54,24 @@ def train_adapter(
     Returns:
         The adapter's folder.
     """
-    atomic, reasoning = read_sets(questions, ATOMIC), read_sets(questions, REASONING)
-    if not atomic or not reasoning:
-        missing = "perception alone" if not atomic else "reasoning"
-        where = ", ".join(str(folder) for folder in questions)
-        raise InputError(f"no questions of {missing} in {where}")
-    tokenizer = DepthTokenizer(codebook)
+    atomic, reasoning = both_kinds(questions)
+    _check_tokens([*atomic, *reasoning], adapt_options)
+    if not adapt_options.depth and options.reconstruction > 0:
+        raise InputError("reconstruction needs depth tokens", remedy="leave out --no-depth")
+    tokenizer = DepthTokenizer(codebook) if adapt_options.depth else None
     rows = by_curriculum(atomic, reasoning, size, epochs, options.seed)
     with team(device) as ours:
         base = load_speaker(model, dtype=dtype)
-        speaker = adapt(base, adapt_options, tokenizer.sha256 if adapt_options.depth else None)
+        sha256 = None if tokenizer is None else tokenizer.sha256
+        speaker = adapt(base, adapt_options, sha256, seed=options.seed)
         train_speaker(
             speaker,
             RecordedSamples(rows),
             out,
             options,
-            codebook=read_codebook(tokenizer.path) if options.reconstruction > 0 else None,
+            codebook=read_codebook(tokenizer.path)
+            if tokenizer and options.reconstruction
+            else None,
             report=report,
             data={"model": model, "questions": questions, "size": size, "epochs": epochs},
             team=ours,

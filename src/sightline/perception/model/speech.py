@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, get_args
 
 import torch
 from torch import Tensor
@@ -59,8 +59,27 @@ class Speech:
         return f"{self.system}{self.human}{question}{self.picture}{IMAGE}{self.model}{again}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it for a JSON file; `Speech(**…)` reads it."""
+        """Return it for a JSON file; `Speech.from_dict` reads it."""
         return asdict(self)
+
+    @classmethod
+    def from_dict(cls, found: dict[str, Any]) -> Speech:
+        """Read what `to_dict` gave.
+
+        Raises:
+            TypeError: it is no object.
+            ValueError: a part of it is unknown, or not what it must be.
+        """
+        if not isinstance(found, dict):
+            raise TypeError("speech is no object")
+        usual = cls().to_dict()
+        choices = {"places": get_args(Spelling), "counts_by": get_args(Listing)}
+        for name, value in found.items():
+            if name not in usual:
+                raise ValueError(f"speech has no {name}")
+            if type(value) is not type(usual[name]) or value not in choices.get(name, (value,)):
+                raise ValueError(f"{name} of speech is {value!r}")
+        return cls(**found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +162,7 @@ def make_lesson(
     turns: Sequence[tuple[str, str]],
     longest: int = 2048,
     conclusions: Sequence[float] | None = None,
+    names: Sequence[str] | None = None,
 ) -> Lesson:
     """Put questions and answers into one batch.
 
@@ -152,13 +172,17 @@ def make_lesson(
         longest: tokens of a conversation, at most; a longer one is an error, not cut: half a depth map
             teaches nothing.
         conclusions: how often the last line of each answer counts; once if None.
+        names: of the conversations, for the message about one that is too long.
     """
     rows, marks, ends = [], [], []
-    for question, answer in turns:
+    for place, (question, answer) in enumerate(turns):
         asked, said = writing.prompt(question), writing.answer(answer)
         if len(asked) + len(said) > longest:
+            which = f" about {names[place]}" if names else ""
             raise InputError(
-                f"a conversation of {len(asked) + len(said)} tokens, at most {longest} are allowed"
+                f"the conversation{which} ({question[:60]!r}) has {len(asked) + len(said)} tokens, "
+                f"at most {longest} are allowed",
+                remedy="raise --longest, or leave it out",
             )
         rows.append([*asked, *said])
         marks.append([*[NOT_LEARNT] * len(asked), *said])

@@ -225,7 +225,8 @@ def _batch(
     found = [samples.sample(place) for place in places]
     turns = [(record.question, record.answer) for record, _ in found]
     ends = [options.conclusion if r.task in CONCLUDING else 1.0 for r, _ in found]
-    lesson = make_lesson(speaker.writing, turns, options.longest, ends)
+    names = [record.image for record, _ in found]
+    lesson = make_lesson(speaker.writing, turns, options.longest, ends, names)
     if step < options.focus:
         lesson = focused(lesson, [record.task for record, _ in found], speaker.writing.image)
     pixels = speaker.show([picture for _, picture in found])

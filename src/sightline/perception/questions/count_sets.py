@@ -99,24 +99,37 @@ def things_of_scene(path: str | Path) -> Things:
 
 
 def counted_scenes(
-    folder: str | Path, most: int | None = None
+    folder: str | Path,
+    most: int | None = None,
+    skip: Callable[[InputError], None] | None = None,
 ) -> tuple[list[str], Iterator[Counted]]:
     """Return the kinds of things in a folder of rendered scenes, and its pictures as they are needed.
 
     Args:
         folder: of `sightline scenes make`.
         most: of the scenes, the first ones; None for all.
+        skip: told about a picture that cannot be read, which is then left out; None to stop there.
     """
     paths = sorted(Path(folder).glob("[0-9]" * 6 + ".json"))[:most]
     if not paths:
         raise InputError("holds no scenes", path=folder)
     things = [things_of_scene(path) for path in paths]
     kinds = sorted({kind for one in things for kind in one.boxes})
-    pictures = (
-        Counted(path.stem, read_picture(path.with_suffix(".jpg")).pixels, found)
-        for path, found in zip(paths, things, strict=True)
-    )
-    return kinds, pictures
+    return kinds, _read_scenes(zip(paths, things, strict=True), skip)
+
+
+def _read_scenes(
+    scenes: Iterable[tuple[Path, Things]], skip: Callable[[InputError], None] | None
+) -> Iterator[Counted]:
+    for path, things in scenes:
+        try:
+            pixels = read_picture(path.with_suffix(".jpg")).pixels
+        except InputError as error:
+            if skip is None:
+                raise
+            skip(error)
+            continue
+        yield Counted(path.stem, pixels, things)
 
 
 def ask_counts(
@@ -176,7 +189,8 @@ def write_count_sets(
         pictures: with their things.
         kinds: all there are.
         folder: to write to.
-        asked_share: of the pictures that the number is asked of, too; the paper asks 250 of 5,000.
+        asked_share: of the pictures that the number is asked of, too, at least one; the paper asks 250
+            of 5,000.
         most_of_a_count: questions with the same answer, at most.
         any_kind: ask about any kind that is there, not that with the most.
         rounds: how often a picture is asked about, about another kind each time.
@@ -186,6 +200,8 @@ def write_count_sets(
     """
     if not 0 < asked_share <= 1:
         raise InputError(f"a share lies in 0 to 1, got {asked_share:g}")
+    if most_of_a_count < 1:
+        raise InputError(f"most-of-a-count must be at least 1, got {most_of_a_count}")
     folder = Path(folder)
     boxes: list[Record] = []
     reasoning: list[Record] = []
@@ -197,6 +213,7 @@ def write_count_sets(
         rounds=rounds,
         seed=seed,
     )
+    first: list[Record] = []
     for number, (one, kind) in enumerate(chosen):
         path = write_picture(folder, one.name, squash(one.pixels))
         rng = np.random.default_rng([seed, 1, *one.name.encode()])
@@ -210,11 +227,13 @@ def write_count_sets(
             listed = scanning.listing(path, everything, found)
             chain = scanning.chain(path, kind, everything, found)
         boxes.append(listed)
+        both = [counting.direct(path, one.things, kind), chain]
+        first = first or both
         if int((number + 1) * asked_share) > int(number * asked_share):
-            reasoning.append(counting.direct(path, one.things, kind))
-            reasoning.append(chain)
+            reasoning += both
+    reasoning = reasoning or first  # of few pictures, one is asked about
     if not reasoning:
-        raise InputError("there is nothing to count in these pictures", path=folder)
+        raise InputError("there is nothing to count in these pictures")
     write_llava(folder / "boxes.json", boxes)
     write_llava(folder / "counting.json", reasoning)
     return CountSets(tuple(boxes), tuple(reasoning))

@@ -48,9 +48,23 @@ _MANY = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"(?<![\w.])(\d{1,4})(?![\w]|\.\d)")
-_WORDS = (
-    *("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
-    *("eleven", "twelve", "thirteen", "fourteen", "fifteen"),
+_ONES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+#: What number words say, from none to ninety; a ten and a one may follow each other.
+_WORDS = {
+    **dict.fromkeys(("no", "none", "zero"), 0),
+    **{word: number for number, word in enumerate(_ONES, 1)},
+    **{
+        word: number
+        for number, word in enumerate(
+            ("ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen",
+             "eighteen", "nineteen"), 10,
+        )
+    },
+    **{word: 10 * number for number, word in enumerate(_TENS, 2)},
+}  # fmt: skip
+_NAMED = re.compile(
+    rf"\b(?:({'|'.join(_TENS)})[\s-]+({'|'.join(_ONES)})|({'|'.join(_WORDS)}))\b", re.IGNORECASE
 )
 
 
@@ -149,13 +163,15 @@ def kind_of(question: str) -> str | None:
 def read_number(text: str) -> int | None:
     """Return the number that an answer gives; None where it gives none.
 
-    The last number behind the boxes counts; without digits, a number word from no to fifteen.
+    The last number behind the boxes counts; without digits, a number word from no to
+    ninety-nine.
+
+    >>> read_number("There are twenty-one cups.")
+    21
     """
     tail = _STEP.sub(" ", text)
     found = _NUMBER.findall(tail)
     if found:
         return int(found[-1])
-    words = re.findall(r"[a-z]+", tail.lower())
-    named = [_WORDS.index(word) for word in words if word in _WORDS]
-    named += [0 for word in words if word in ("none", "zero")]
-    return named[-1] if named else None
+    named = _NAMED.findall(tail)
+    return sum(_WORDS[word.lower()] for word in named[-1] if word) if named else None

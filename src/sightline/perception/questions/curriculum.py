@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sightline.errors import InputError
+from sightline.running.checks import at_least_one
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +36,9 @@ class Curriculum:
     last: float = 0.1
 
     def __post_init__(self) -> None:
-        if min(self.atomic, self.reasoning, self.size, self.epochs) < 1:
-            raise InputError("a curriculum needs samples of both kinds and at least one epoch")
+        at_least_one(self, "size", "epochs")
+        if min(self.atomic, self.reasoning) < 1:
+            raise InputError("a curriculum needs samples of both kinds")
         if not 0 <= self.last <= 1:
             raise InputError(f"a share lies in 0 to 1, got {self.last:g}")
 

@@ -18,7 +18,13 @@ from typing import Literal
 
 from sightline.errors import InputError
 from sightline.perception.codebook.words import END, START
-from sightline.perception.questions.markers import LETTERS, SIDE, Point, nearest_letter
+from sightline.perception.questions.markers import (
+    LETTERS,
+    MANY_LETTERS,
+    SIDE,
+    Point,
+    nearest_letter,
+)
 from sightline.perception.questions.records import Record
 from sightline.perception.vocabulary import pixel_word
 
@@ -53,9 +59,9 @@ MAP_STEP = (
 #: A letter that marks nothing, with as many tokens as one that does.
 _NOTHING: dict[Spelling, str] = {"digits": "---,---=--", "pixels": "-----"}
 _POINT = re.compile(
-    r"\b([A-E])=(?:(\d{1,3}),(\d{1,3})|<PIXEL_(\d{1,3})><PIXEL_(\d{1,3})>)(?:=(\d{2}))?(?!\d)"
+    r"\b([A-H])=(?:(\d{1,3}),(\d{1,3})|<PIXEL_(\d{1,3})><PIXEL_(\d{1,3})>)(?:=(\d{2}))?(?!\d)"
 )
-_ANSWER = re.compile(r"\(([A-E])\)")
+_ANSWER = re.compile(r"\(([A-H])\)")
 
 
 def generation(image: str, tokens: str, spelling: Spelling = "digits") -> Record:
@@ -178,4 +184,4 @@ def read_answer(text: str) -> str | None:
     if found:
         return str(found[-1])
     bare = tail.strip().strip(".")
-    return bare if len(bare) == 1 and bare in LETTERS else None
+    return bare if len(bare) == 1 and bare in MANY_LETTERS else None

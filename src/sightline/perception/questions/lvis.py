@@ -7,27 +7,37 @@ second when the answer is none. COCO marks all of its kinds, except where it mar
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sightline.errors import InputError
 from sightline.files.pictures import read_picture
-from sightline.files.reading import inside, read_bytes
+from sightline.files.reading import inside, lacking, read_bytes
 from sightline.perception.questions.count_sets import Counted
 from sightline.perception.questions.counting import Things
 
 _MOST_BYTES = 4_000_000_000
+#: Side of a picture, [px].
+_LARGEST = 2**31
+_STRANGE = (ValueError, KeyError, TypeError, AttributeError, OverflowError)
+
+_Box = tuple[float, float, float, float]
 
 
 @dataclass(slots=True)
 class _Marks:
     """What is marked in one picture."""
 
-    boxes: dict[str, list[tuple[float, float, float, float]]] = field(default_factory=dict)
+    boxes: dict[str, list[_Box]] = field(default_factory=dict)
     partial: set[str] = field(default_factory=set)
 
 
@@ -43,11 +53,27 @@ class Annotated:
     kinds: tuple[str, ...]
     pictures: tuple[tuple[str, Things], ...]
 
-    def counted(self, folder: str | Path) -> Iterator[Counted]:
-        """Read the pictures, which lie in a folder; one that is missing is an error of its own."""
-        for name, things in self.pictures:
-            pixels = read_picture(_path(Path(folder), name)).pixels
-            yield Counted(Path(name).stem, pixels, things)
+    def counted(
+        self, folder: str | Path, skip: Callable[[InputError], None] | None = None
+    ) -> Iterator[Counted]:
+        """Read the pictures, which lie in a folder, each under a name of its own.
+
+        Args:
+            folder: of the pictures.
+            skip: told about a picture that is missing, damaged or of another size than is said, which
+                is then left out; None to stop there.
+        """
+        used: set[str] = set()
+        for file, things in self.pictures:
+            name = _unused(Path(file).stem, used)
+            try:
+                pixels = _pixels(Path(folder), file, things)
+            except InputError as error:
+                if skip is None:
+                    raise
+                skip(error)
+                continue
+            yield Counted(name, pixels, things)
 
 
 def read_annotations(path: str | Path) -> Annotated:
@@ -62,16 +88,16 @@ def read_annotations(path: str | Path) -> Annotated:
         marks: dict[Any, _Marks] = defaultdict(_Marks)
         for row in found["annotations"]:
             left, top, width, height = (float(side) for side in row["bbox"])
-            kind, marked = names[row["category_id"]], marks[row["image_id"]]
+            kind, marked = _kind(names, row["category_id"]), marks[row["image_id"]]
             if row.get("iscrowd"):
                 marked.partial.add(kind)
             elif width > 0 and height > 0:
                 box = (left, top, left + width, top + height)
                 marked.boxes.setdefault(kind, []).append(box)
         pictures = [_picture(row, marks[row["id"]], names) for row in found["images"]]
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (*_STRANGE, RecursionError) as error:
         raise InputError(
-            f"is no file of annotations in LVIS's or COCO's layout ({error!r})", path=path
+            f"is no file of annotations in LVIS's or COCO's layout ({lacking(error)})", path=path
         ) from error
     if not pictures:
         raise InputError("names no picture", path=path)
@@ -79,22 +105,62 @@ def read_annotations(path: str | Path) -> Annotated:
 
 
 def _picture(row: dict[str, Any], marked: _Marks, names: dict[Any, str]) -> tuple[str, Things]:
-    width, height = int(row["width"]), int(row["height"])
-    partial = marked.partial | {names[k] for k in row.get("not_exhaustive_category_ids", ())}
+    width, height = _side(row, "width"), _side(row, "height")
+    partial = marked.partial | {_kind(names, k) for k in row.get("not_exhaustive_category_ids", ())}
     boxes = {
-        kind: [
-            (max(0.0, a), max(0.0, b), min(float(width), c), min(float(height), d))
-            for a, b, c, d in some
-            if a < width and b < height and c > 0 and d > 0
-        ]
+        kind: [box for box in (_clamped(one, width, height) for one in some) if box is not None]
         for kind, some in marked.boxes.items()
     }
     # LVIS names the address of the picture at COCO instead of the file.
     name = row.get("file_name") or "/".join(str(row["coco_url"]).split("/")[-2:])
     marked_boxes = {kind: some for kind, some in boxes.items() if some}
     vain = row.get("neg_category_ids")
-    absent = None if vain is None else frozenset(names[k] for k in vain)
+    absent = None if vain is None else frozenset(_kind(names, k) for k in vain)
     return str(name), Things(width, height, marked_boxes, partial, absent)
+
+
+def _kind(names: dict[Any, str], number: Any) -> str:
+    if number not in names:
+        raise ValueError(f"there is no category {number}")
+    return names[number]
+
+
+def _side(row: dict[str, Any], key: str) -> int:
+    """Return width or height of a picture."""
+    side = float(row[key])
+    if not 1 <= side < _LARGEST:
+        raise ValueError(f"picture {row['id']} has {key} {side:g}")
+    return int(side)
+
+
+def _clamped(box: _Box, width: int, height: int) -> _Box | None:
+    """Return the part of a box that lies in the picture; None where there is none."""
+    if not all(math.isfinite(side) for side in box):
+        return None
+    a, b, c, d = box
+    a, b, c, d = max(0.0, a), max(0.0, b), min(float(width), c), min(float(height), d)
+    return (a, b, c, d) if a < c and b < d else None
+
+
+def _unused(stem: str, used: set[str]) -> str:
+    """Return a name that no picture before has; `used` learns it."""
+    numbered = (f"{stem}-{number}" for number in itertools.count(2))
+    name = stem if stem not in used else next(one for one in numbered if one not in used)
+    used.add(name)
+    return name
+
+
+def _pixels(folder: Path, name: str, things: Things) -> NDArray[np.uint8]:
+    """Read a picture that is as large as the annotations say: their boxes would be elsewhere."""
+    path = _path(folder, name)
+    pixels = read_picture(path).pixels
+    height, width = pixels.shape[:2]
+    if (width, height) != (things.width, things.height):
+        raise InputError(
+            f"is {width} × {height} px, and its annotations are of {things.width} × {things.height}",
+            path=path,
+        )
+    return pixels
 
 
 def _name(row: dict[str, Any]) -> str:

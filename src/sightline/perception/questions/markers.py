@@ -20,7 +20,10 @@ from sightline.perception.codebook.maps import square
 
 #: Side of the pictures that are asked about, [px].
 SIDE = 336
+#: That the compact speaker sees, and that chains list.
 LETTERS = "ABCDE"
+#: That a question may have.
+MANY_LETTERS = "ABCDEFGH"
 
 _RADIUS, _RING = 4, 2
 _ABOVE = 25
@@ -101,15 +104,15 @@ def place_points(
 
     Args:
         values: (336, 336) disparity, 0 is the farthest place of the picture, 255 the nearest.
-        count: of points, 2 to 5.
+        count: of points, 2 to 8.
         rng: draws.
         rule: that they obey.
         known: (336, 336) where `values` may be asked about; default: where they are not 0.
     """
     if values.shape != (SIDE, SIDE):
         raise InputError(f"points are placed in {SIDE} × {SIDE} px, got {values.shape}")
-    if not 2 <= count <= len(LETTERS):
-        raise InputError(f"from 2 to {len(LETTERS)} points can be asked about, got {count}")
+    if not 2 <= count <= len(MANY_LETTERS):
+        raise InputError(f"from 2 to {len(MANY_LETTERS)} points can be asked about, got {count}")
     usable = values > 0 if known is None else known
     low, high = rule.bands.get(count, rule.rows)
     while True:
@@ -154,7 +157,7 @@ def letter_points(
     order = sorted(range(len(points)), key=lambda k: -points[k].value)
     rest = [int(k) for k in rng.permutation(order[1:])]
     rest.insert(answer, order[0])
-    return {LETTERS[place]: points[k] for place, k in enumerate(rest)}
+    return {MANY_LETTERS[place]: points[k] for place, k in enumerate(rest)}
 
 
 def nearest_letter(points: Mapping[str, Point]) -> str:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +44,8 @@ from sightline.types import DepthMap
 Encode = Callable[[NDArray[np.uint8]], str]
 
 _QUALITY = 95
+#: Pictures among which one is looked for that can be asked about, where a share of them is none.
+_FEW = 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,8 +174,8 @@ def write_depth_sets(
         pictures: with their depth.
         folder: to write to.
         encode: makes depth tokens.
-        asked_share: of the pictures that questions are asked about, too; the paper asks about 500 of
-            20,000.
+        asked_share: of the pictures that questions are asked about, too, at least one; the paper asks
+            about 500 of 20,000.
         counts: of points.
         rule: that they obey.
         map_first: ask each question a third time, by way of the map but not of coordinates.
@@ -184,11 +188,18 @@ def write_depth_sets(
     folder = Path(folder)
     generation: list[Record] = []
     chosen: list[Seen] = []
+    few: list[Seen] = []
     for number, seen in enumerate(pictures):
         path = write_picture(folder, seen.name, seen.pixels)
         generation.append(depth.generation(path, encode(seen.values), spelling))
         if int((number + 1) * asked_share) > int(number * asked_share):
             chosen.append(seen)
+        elif not chosen and len(few) < _FEW:
+            few.append(seen)
+    if not generation:
+        raise InputError("there are no pictures to ask about")
+    if not chosen:  # of few pictures, one is asked about
+        chosen = [one.seen for one in islice(ask_points(few, counts, rule=rule, seed=seed), 1)]
     pointing: list[Record] = []
     reasoning: list[Record] = []
     turns = ((again, asked) for again in range(rounds)
@@ -203,11 +214,21 @@ def write_depth_sets(
         if map_first:
             reasoning.append(depth.map_first(path, asked.points, tokens, spelling))
     if not reasoning:
-        raise InputError("no picture has room for points that differ in depth", path=folder)
+        _take_back(folder, generation)
+        raise InputError("no picture has room for points that differ in depth")
     write_llava(folder / "generation.json", generation)
     write_llava(folder / "pointing.json", pointing)
     write_llava(folder / "reasoning.json", reasoning)
     return DepthSets(tuple(generation), tuple(pointing), tuple(reasoning))
+
+
+def _take_back(folder: Path, records: Iterable[Record]) -> None:
+    """Remove pictures that nothing came of, and the folders if they are empty then."""
+    for record in records:
+        (folder / record.image).unlink(missing_ok=True)
+    with suppress(OSError):
+        (folder / "images").rmdir()
+        folder.rmdir()
 
 
 def write_hard_blink(
@@ -242,7 +263,7 @@ def write_hard_blink(
             )
             everything.append(asked)
     if not rows:
-        raise InputError("no picture has room for points that differ in depth", path=folder)
+        raise InputError("no picture has room for points that differ in depth")
     text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     write_text(folder / "questions.jsonl", text)
     return everything

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import InputError
+from sightline.perception.questions.markers import MANY_LETTERS
 
 #: What is asked: which of some points or things is nearest, or how many there are.
 Topic = Literal["depth", "count"]
 
-LETTERS = "ABCDEFGH"
+LETTERS = MANY_LETTERS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,6 +43,8 @@ class QuizItem:
     group: str = ""
 
     def __post_init__(self) -> None:
+        if self.topic == "count" and not self.choices:
+            raise InputError(f"question {self.name}: it asks how many and has no choices")
         count = len(self.choices) or len(LETTERS)
         if not 0 <= self.answer < count:
             raise InputError(f"question {self.name}: no choice has number {self.answer}")

@@ -14,6 +14,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -25,8 +26,8 @@ from numpy.typing import NDArray
 
 from sightline.errors import InputError
 from sightline.files.pictures import read_picture
-from sightline.files.reading import inside, read_bytes
-from sightline.perception.quiz.items import QuizItem, Topic, letter_number
+from sightline.files.reading import inside, lacking, naming, read_bytes
+from sightline.perception.quiz.items import LETTERS, QuizItem, Topic, letter_number
 
 _MOST_BYTES = 2_000_000_000
 
@@ -45,20 +46,61 @@ def hardblink(folder: Path) -> list[QuizItem]:
         for row in _lines(path):
             name = _word(row, "question_id", path)
             right = _first(row, "answer", "label") or answers.get(name, "")
-            points = {k: (float(x), float(y)) for k, (x, y) in (row.get("points") or {}).items()}
+            with naming(path):
+                points = _points(row.get("points"), name)
+                answer = letter_number(right, name)
+                if points and LETTERS[answer] not in points:
+                    raise InputError(f"question {name}: the right answer {right} is no point")
+            read = partial(_file, folder, path.parent, _word(row, "image", path))
             items.append(
                 QuizItem(
                     name,
                     "depth",
                     _word(row, "text", path),
                     (),
-                    letter_number(right, name),
-                    partial(_file, folder, path.parent, _word(row, "image", path)),
+                    answer,
+                    partial(_marked, read, points, name, path),
                     points,
                     _group(points, path),
                 )
             )
     return items
+
+
+def _points(found: Any, name: str) -> dict[str, tuple[float, float]]:
+    """Read x and y by letter; none where the set does not give them."""
+    if found is None or found == {}:
+        return {}
+    try:
+        points = {str(k): (float(x), float(y)) for k, (x, y) in found.items()}
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise InputError(f"question {name}: points are not x and y by letter") from error
+    if sorted(points) != list(LETTERS[: len(points)]) or len(points) < 2:
+        wanted = f"from two to {len(LETTERS)} points, called A, B and so on"
+        raise InputError(f"question {name}: it takes {wanted}, got {' '.join(points)[:40]}")
+    for letter, place in points.items():
+        if not all(math.isfinite(side) for side in place):
+            raise InputError(f"question {name}: point {letter} has no place")
+    return points
+
+
+def _marked(
+    read: Callable[[], NDArray[np.uint8]],
+    points: Mapping[str, tuple[float, float]],
+    name: str,
+    path: Path,
+) -> NDArray[np.uint8]:
+    """Read a picture that all points of its question lie in."""
+    pixels = read()
+    height, width = pixels.shape[:2]
+    for letter, (x, y) in points.items():
+        if not (0 <= x < width and 0 <= y < height):
+            raise InputError(
+                f"question {name}: point {letter} at {x:g},{y:g} lies outside the picture of "
+                f"{width} × {height} px",
+                path=path,
+            )
+    return pixels
 
 
 def blink(folder: Path, part: str, topic: Topic) -> list[QuizItem]:
@@ -136,7 +178,7 @@ def seed_count(folder: Path) -> list[QuizItem]:
             for row in rows
         ]
     except (KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"is not SEED-Bench's list ({error!r})", path=path) from error
+        raise InputError(f"is not SEED-Bench's list ({lacking(error)})", path=path) from error
 
 
 QUIZZES: dict[str, Callable[[Path], list[QuizItem]]] = {
@@ -162,10 +204,10 @@ def read_quiz(name: str, folder: str | Path) -> list[QuizItem]:
         raise InputError("no such folder", path=folder)
     try:
         items = QUIZZES[name](folder)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"is not laid out as {name} ({error!r})", path=folder) from error
+        raise InputError(f"is not laid out as {name} ({lacking(error)})", path=folder) from error
     if not items:
         raise InputError(f"holds no question of {name}", path=folder)
     return items

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from sightline.errors import InputError
 from sightline.perception.codebook.score import Share
 from sightline.perception.codebook.tokenizer import DepthTokenizer
-from sightline.perception.codebook.words import END
 from sightline.perception.model.answering import (
     BOX,
     PLACE,
@@ -33,7 +32,8 @@ from sightline.perception.questions.markers import SIDE, squash
 from sightline.perception.quiz.items import LETTERS, QuizItem, grouped
 from sightline.types import DepthMap
 
-_CHOICE = re.compile(r"\(([A-H])\)")
+#: Told about a question that is left out, and why.
+Skip = Callable[[QuizItem, InputError], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +99,7 @@ def judge_speaker(
     batch: int = 8,
     looks: Callable[[Sequence[QuizItem]], Sequence[Picture]] | None = None,
     on_done: Callable[[int], None] | None = None,
+    skip: Skip | None = None,
 ) -> QuizScore:
     """Ask a model all questions.
 
@@ -111,12 +112,17 @@ def judge_speaker(
         batch: questions at a time.
         looks: gives what the model's eyes gave for the pictures before; None to show the pictures.
         on_done: told how many are done.
+        skip: told about a question whose picture cannot be read, which is then left out; None to stop
+            there.
     """
     judged: list[Judged] = []
     asked = [item if seed is None else item.shuffled(seed) for item in items]
     for first in range(0, len(asked), batch):
-        some = asked[first : first + batch]
-        pictures = [item.read() for item in some]
+        found = [(item, _read(item, skip)) for item in asked[first : first + batch]]
+        pictures = [pixels for _, pixels in found if pixels is not None]
+        some = [item for item, pixels in found if pixels is not None]
+        if not some:
+            continue
         sizes = [pixels.shape[:2] for pixels in pictures]
         shown = [squash(pixels) for pixels in pictures] if looks is None else looks(some)
         wanted = [_asked(item, steps, speaker.writing.speech) for item in some]
@@ -131,6 +137,17 @@ def judge_speaker(
         if on_done is not None:
             on_done(len(judged))
     return QuizScore(tuple(judged))
+
+
+def _read(item: QuizItem, skip: Skip | None) -> NDArray[np.uint8] | None:
+    """Return a question's picture; None where it cannot be read, and that may be."""
+    try:
+        return item.read()
+    except InputError as error:
+        if skip is None:
+            raise
+        skip(item, error)
+        return None
 
 
 def _asked(item: QuizItem, steps: bool | str, speech: Speech) -> str:
@@ -148,7 +165,7 @@ def _asked(item: QuizItem, steps: bool | str, speech: Speech) -> str:
 def _judge_depth(
     item: QuizItem, text: str, tokenizer: DepthTokenizer | None, size: tuple[int, ...]
 ) -> Judged:
-    said = choice_of(text.rsplit(END, 1)[-1], len(item.choices))
+    said = choice_of(text, len(item.choices))
     right = said == item.answer
     if tokenizer is None:
         return Judged(item.name, item.group, right, verified=right, silent=said is None)
@@ -163,6 +180,8 @@ def _judge_depth(
 
 def _judge_count(item: QuizItem, text: str) -> Judged:
     wanted = read_number(item.choices[item.answer])
+    if wanted is None:
+        return _judge_words(item, text)
     answer = read_count_answer(text, counting.kind_of(item.question) or "")
     right = answer.said is not None and answer.said == wanted
     perceived = None if answer.perceived is None else answer.perceived == wanted
@@ -171,12 +190,28 @@ def _judge_count(item: QuizItem, text: str) -> Judged:
     )
 
 
+def _judge_words(item: QuizItem, text: str) -> Judged:
+    """Judge an answer to a question whose right choice has no number, such as "many": by its words."""
+    said = {
+        choice for choice in item.choices if re.search(rf"\b{re.escape(choice)}(?!\w)", text, re.I)
+    }
+    right = said == {item.choices[item.answer]}
+    return Judged(item.name, item.group, right, verified=right, silent=len(said) != 1)
+
+
 def judge_depth_model(
     items: Sequence[QuizItem],
     look: Callable[[NDArray[np.uint8]], DepthMap],
     on_done: Callable[[int], None] | None = None,
+    skip: Skip | None = None,
 ) -> QuizScore:
     """Read a depth model at the points of the questions: the upper bound of a model that reasons.
+
+    Args:
+        items: the questions.
+        look: the depth model.
+        on_done: told how many are done.
+        skip: as in `judge_speaker`.
 
     Raises:
         InputError: the set does not say where its points are.
@@ -185,7 +220,10 @@ def judge_depth_model(
         raise InputError("the set does not say where its points are, so a depth model has no say")
     judged = []
     for number, item in enumerate(items, 1):
-        found = look(item.read())
+        pixels = _read(item, skip)
+        if pixels is None:
+            continue
+        found = look(pixels)
         values = found.values if found.kind.larger_is_nearer else -found.values
         read = {k: float(values[int(y), int(x)]) for k, (x, y) in item.points.items()}
         best = [k for k, value in read.items() if value == max(read.values())]
@@ -205,13 +243,11 @@ def judge_at_random(items: Sequence[QuizItem]) -> dict[str, float]:
 
 
 def choice_of(text: str, choices: int = 0) -> int | None:
-    """Return the number of the choice that an answer names; None where it names none, or several.
+    """Return the number of the choice that an answer decides for, as `depth.read_answer` reads it.
 
-    The last letter in parentheses counts; without any, a letter that is all there is.
+    None where it decides for none, or for one beyond the last of `choices` (0: any letter is one).
     """
-    found = _CHOICE.findall(text)
-    bare = text.strip().strip(".")
-    letter = found[-1] if found else bare if len(bare) == 1 and bare in LETTERS else None
+    letter = depth.read_answer(text)
     if letter is None:
         return None
     number = LETTERS.index(letter)
