@@ -6,11 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from sightline.errors import InputError
 from sightline.perception.questions.count_sets import (
     Counted,
     ask_counts,
+    counted_scenes,
     shares_of,
     things_of_scene,
     write_count_sets,
@@ -115,3 +117,18 @@ def test_of_few_pictures_one_is_asked_about(tmp_path):
     with pytest.raises(InputError, match="nothing to count"):
         write_count_sets([picture(0, 0)], (), tmp_path / "b")
     assert not (tmp_path / "b").exists()
+
+
+def test_a_scene_without_its_picture_is_left_out(tmp_path):
+    thing = {"kind": "cup", "box": [1, 1, 20, 20], "pixels": 300}
+    for number in range(2):
+        scene = {"width": 40, "height": 30, "instances": [thing]}
+        (tmp_path / f"{number:06d}.json").write_text(json.dumps(scene))
+    Image.fromarray(np.zeros((30, 40, 3), np.uint8)).save(tmp_path / "000001.jpg")
+    left = []
+    kinds, pictures = counted_scenes(tmp_path, skip=left.append)
+    assert kinds == ["cup"]
+    assert [one.name for one in pictures] == ["000001"]
+    assert "000000.jpg" in str(left[0])
+    with pytest.raises(InputError, match=r"000000\.jpg"):
+        list(counted_scenes(tmp_path)[1])
