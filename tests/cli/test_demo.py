@@ -80,3 +80,10 @@ def test_networks_that_cannot_be_fetched(tmp_path, capsys, monkeypatch):
 def test_mistakes(tmp_path, capsys, words, says):
     assert main(["demo", "--out", str(tmp_path), *words]) == 2
     assert says in capsys.readouterr().err
+
+
+def test_a_file_in_the_way(tmp_path, capsys):
+    (tmp_path / "out").write_text("mine")
+    assert main(["demo", "--out", str(tmp_path / "out"), "--only", "depth"]) == 2
+    assert "give another --out" in capsys.readouterr().err
+    assert (tmp_path / "out").read_text() == "mine"

@@ -49,7 +49,7 @@ COMMANDS = (
     ("train", "sightline.cli.train:app", "Train a teacher, a student or a metric model."),
     ("bench", "sightline.cli.bench:bench", "Score a model on a benchmark, protocol included."),
     ("models", "sightline.cli.models:app", "List models, fetch them, show their licences."),
-    ("demo", "sightline.cli.demo:demo", "Try it on a photograph that comes with the package."),
+    ("demo", "sightline.cli.demo:demo", "The whole way once, on pictures that come with it."),
 )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sightline.demo import depth, films, metres, question
 from sightline.demo.part import Order, Part, Plan, Tell, attempt
+from sightline.errors import InputError
 
 PLANS = (
     Plan(
@@ -59,7 +60,12 @@ def run_demo(
         only: names of the parts to make, in the order of the page.
     """
     order = Order(out, model, tell)
-    out.mkdir(parents=True, exist_ok=True)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            "cannot be a folder for the demo", path=out, remedy="give another --out"
+        ) from error
     parts = [attempt(plan, order) for plan in PLANS if plan.name in only]
     path = out / "index.html"
     write(path, parts, live)

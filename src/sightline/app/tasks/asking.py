@@ -51,6 +51,10 @@ def run(order: Order, tools: Tools, report: Reporter) -> tuple[Sequence[str], di
         write_map(path, decoded, _within(picture.width, picture.height))
         map_png = base64.b64encode(path.read_bytes()).decode()
     verdicts = [line for line in lines if line.startswith(("Words and perception", "It could not"))]
+    if understood.asked == "map":
+        verdicts = [
+            "A map is no answer that could be checked." if decoded is not None else lines[-1]
+        ]
     order.write(
         {
             **reply.to_dict(),
