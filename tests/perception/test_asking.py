@@ -217,6 +217,14 @@ def test_an_answer_without_map_or_places():
     assert twice.own_places == {}
 
 
+def test_letters_that_nobody_marked_are_no_points():
+    text = chain("A", "A=1,2=40\nB=300,4=10\nD=5,6=90")
+    given = {"A": (1.0, 2.0), "B": (300.0, 4.0)}
+    answer = read_depth_answer(text, LeftIsNear(), given)
+    assert set(answer.own_places) == set(answer.own_values) == {"A", "B"}
+    assert set(read_depth_answer(text, LeftIsNear()).own_places) == {"A", "B", "D"}
+
+
 def test_counting_is_checked_by_boxes():
     boxes = "Box 1: (<PIXEL_1><PIXEL_2><PIXEL_30><PIXEL_40>)\n"
     text = f"Boxes of cups:\n{boxes}{boxes.replace('1:', '2:')}So the number of cups is 3"

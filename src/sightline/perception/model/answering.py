@@ -194,12 +194,17 @@ def read_depth_answer(
         text: all that a model said.
         tokenizer: decodes the map.
         given: x and y of the points where they are known, in pixels of 336 × 336; the map is then read
-            there, whatever the model said of their places.
+            there, whatever the model said of their places, and what it said of other letters, that
+            nobody marked, is not taken for a point.
     """
     try:
         own = depth.read_places(text)
     except InputError:
         own = {}
+    readings = depth.read_readings(text)
+    if given:
+        own = {letter: place for letter, place in own.items() if letter in given}
+        readings = {letter: value for letter, value in readings.items() if letter in given}
     places: Mapping[str, tuple[float, float]] = given if given is not None else dict(own)
     decoded, values = None, {}
     if START in text and END in text:
@@ -210,7 +215,7 @@ def read_depth_answer(
     if decoded is not None:
         values = values_at(decoded, places)
     said = depth.read_answer(text)
-    return DepthAnswer(text, said, places, own, decoded, values, depth.read_readings(text))
+    return DepthAnswer(text, said, places, own, decoded, values, readings)
 
 
 def read_count_answer(text: str, kind: str) -> CountAnswer:
