@@ -78,5 +78,5 @@ def test_a_model_of_another_trade():
 def test_the_demo_asks(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["demo", "--only", "ask"]) == 0
-    assert "Answer: " in capsys.readouterr().out
+    assert "Answer: C" in capsys.readouterr().out
     assert (tmp_path / "demo" / "ask.png").is_file()
