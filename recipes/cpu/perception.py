@@ -65,8 +65,11 @@ from sightline.perception.model.compact import (
 from sightline.perception.model.compact_files import write_compact
 from sightline.perception.model.glass import MarkGlass, train_glass
 from sightline.perception.model.lessons import (
+    Drawn,
+    InTurn,
     Looks,
     RecordedSamples,
+    ScatteredPoints,
     by_curriculum,
     look_ahead,
     mark_ahead,
@@ -75,8 +78,7 @@ from sightline.perception.model.loading import Speaker
 from sightline.perception.model.options import SpeakerOptions
 from sightline.perception.model.thing_lessons import Boxes, train_finder
 from sightline.perception.model.things import ThingFinder
-from sightline.perception.model.training import train_speaker
-from sightline.perception.questions import depth
+from sightline.perception.model.training import Samples, train_speaker
 from sightline.perception.questions.count_sets import (
     Counted,
     counted_scenes,
@@ -99,19 +101,17 @@ ROUNDS, COUNT_ROUNDS = 6, 4
 LEAST_OF_A_KIND = 100
 #: Steps of the small finders, and pictures that the glass is taught on.
 GLASS_STEPS, GLASS_PICTURES, FINDER_STEPS = 1000, 3000, 2500
-#: Steps of the projector, and pictures of each.
-ALIGN_STEPS, ALIGN_BATCH = 600, 48
-#: Steps of a speaker, and samples of each. A chain begins with pointing and lists of things alone, goes
-#: on with the paper's curriculum, and ends with questions alone.
-STEPS, BATCH, FOCUS_STEPS, CURRICULUM_STEPS = 2000, 16, 200, 800
+#: Steps of the projector, pictures of each, and pictures with strewn points among those it draws from.
+ALIGN_STEPS, ALIGN_BATCH, ALIGN_POINTS = 1000, 48, 30_000
+#: Steps of a speaker, and samples of each. A chain begins with strewn points and rows of things alone,
+#: goes on with the paper's curriculum, both while it sees only what an answer is about (`model/focus`),
+#: and ends with questions about whole pictures.
+STEPS, BATCH, FIRST_STEPS, CURRICULUM_STEPS = 2200, 16, 400, 800
 #: Every so many questions are asked directly as well, and by way of the map alone.
 OTHERWISE = 4
 #: Points of questions; five twice, or a model hardly ever sees the last letter.
 POINT_COUNTS = (2, 3, 4, 5, 5)
-#: Whether the speakers learn to count. Which thing has which letter was not learnt in 1,300 steps
-#: (docs/lab-log.md), and a speaker that miscounts had better not count.
-COUNTING = False
-OPTIONS = CompactOptions(counts=COUNTING)
+OPTIONS = CompactOptions()
 _TOKENS = re.compile(r"<DEPTH_START>.*?<DEPTH_END>|<PIXEL_\d+>")
 
 
@@ -373,14 +373,13 @@ def align(data: Path, work: Path) -> None:  # noqa: ARG001
     if path.is_file():
         return
     found = _records(work)
-    records = [r for r in found["reasoning"] if depth.STEPS["pixels"] in r.question] + found[
-        "counting"
-    ]
     speaker, seen = _taught(work)
-    _calm(speaker, seen, records)
-    samples = RecordedSamples([(work / "questions", r) for r in records], seen)
+    _calm(speaker, seen, found["pointing"] + found["counting"])
+    things = _pictured(work, found["counting"], seen)
+    points = ScatteredPoints(found["generation"], seen, ALIGN_POINTS, in_steps=True)
+    samples = InTurn(points, things)
     align_projector(speaker, samples, steps=ALIGN_STEPS, batch=ALIGN_BATCH, bfloat16=_bfloat16())
-    even_projector(speaker, _few(seen, records))
+    even_projector(speaker, _few(seen, found["pointing"] + found["counting"]))
     save_file(speaker.model.model.multi_modal_projector.state_dict(), path)
 
 
@@ -394,19 +393,11 @@ def _few(seen: Looks, records: Sequence[Record]) -> list[torch.Tensor]:
 
 
 def _train(
-    work: Path,
-    name: str,
-    records: list[Record],
-    speaker: Speaker,
-    seen: Looks,
-    *,
-    steps: int,
-    focus: int = 0,
+    work: Path, name: str, samples: Samples, speaker: Speaker, *, steps: int, focus: int = 0
 ) -> None:
-    samples = RecordedSamples([(work / "questions", r) for r in records], seen)
     out = work / name
     options = SpeakerOptions(
-        batch=len(records) // steps,
+        batch=len(samples) // steps,
         rate=1.5e-3,
         projector_rate=1e-3,
         weight_decay=0.01,
@@ -416,7 +407,7 @@ def _train(
         longest=700,
         bfloat16=_bfloat16(),
     )
-    train_speaker(speaker, samples, out, options, data={"samples": len(records)})
+    train_speaker(speaker, samples, out, options, data={"samples": len(samples)})
     size = replace(OPTIONS, kinds=tuple(speaker.model.config.vision_config.kinds))
     write_compact(speaker, out / "speaker.safetensors", size)
     print(out / "speaker.safetensors")
@@ -425,22 +416,24 @@ def _train(
 def chain(data: Path, work: Path) -> None:  # noqa: ARG001
     """Teach where to look, then perceiving, then more and more of reasoning, as the paper."""
     found, chosen = _records(work), random.Random(1)
-    alone, atomic = [found["pointing"]], [found["generation"] + found["pointing"]]
-    reasoning = [_asked_in_steps(found["reasoning"], 3)]
-    if COUNTING:
-        alone.append(found["boxes"])
-        atomic.append(found["boxes"])
-        reasoning.append(_asked_in_steps(found["counting"], 2))
-    first = [chosen.choice(chosen.choice(alone)) for _ in range(FOCUS_STEPS * BATCH)]
-    asked = _mixed(reasoning, chosen)
-    size = CURRICULUM_STEPS * BATCH // 10
-    learnt = by_curriculum(_mixed(atomic, chosen), asked, size)
-    rest = STEPS * BATCH - len(first) - len(learnt)
     speaker, seen = _taught(work)
+    strewn = ScatteredPoints(found["generation"], seen, FIRST_STEPS * BATCH)
+    rows = _pictured(work, [r for r in found["counting"] if r.task == "chain"], seen)
+    first = Drawn([strewn, rows], FIRST_STEPS * BATCH, seed=1)
+    atomic = [found["generation"] + found["pointing"], found["boxes"]]
+    reasoning = [_asked_in_steps(found["reasoning"], 3), _asked_in_steps(found["counting"], 2)]
+    asked = _mixed(reasoning, chosen)
+    learnt = by_curriculum(_mixed(atomic, chosen), asked, CURRICULUM_STEPS * BATCH // 10)
+    rest = (STEPS - FIRST_STEPS - CURRICULUM_STEPS) * BATCH
+    samples = InTurn(first, _pictured(work, learnt + asked[-rest:], seen))
     projector = load_file(work / "projector.safetensors")
     speaker.model.model.multi_modal_projector.load_state_dict(projector)
-    records = first + learnt + asked[-rest:]
-    _train(work, "chain", records, speaker, seen, steps=STEPS, focus=FOCUS_STEPS)
+    focus = FIRST_STEPS + CURRICULUM_STEPS
+    _train(work, "chain", samples, speaker, steps=STEPS, focus=focus)
+
+
+def _pictured(work: Path, records: Sequence[Record], seen: Looks) -> RecordedSamples:
+    return RecordedSamples([(work / "questions", record) for record in records], seen)
 
 
 def _asked_in_steps(records: list[Record], ways: int) -> list[Record]:
@@ -460,11 +453,12 @@ def _mixed(parts: Sequence[list[Record]], chosen: random.Random) -> list[Record]
 
 def direct(data: Path, work: Path) -> None:  # noqa: ARG001
     """Teach answers alone, for as many steps; labels of perception, as the projector's, it has none."""
-    found, lists = _records(work), ("reasoning", "counting") if COUNTING else ("reasoning",)
-    parts = [[r for r in found[name] if r.task == "direct"] for name in lists]
+    found = _records(work)
+    parts = [[r for r in found[name] if r.task == "direct"] for name in ("reasoning", "counting")]
     speaker, seen = _taught(work)
     _calm(speaker, seen, [record for part in parts for record in part])
-    _train(work, "direct", _mixed(parts, random.Random(3)), speaker, seen, steps=STEPS)
+    samples = _pictured(work, _mixed(parts, random.Random(3)), seen)
+    _train(work, "direct", samples, speaker, steps=STEPS)
 
 
 def _bfloat16() -> bool:
@@ -504,7 +498,7 @@ def publish_speaker(data: Path, work: Path) -> None:  # noqa: ARG001
         path.name,
         None,
         purpose="language",
-        summary="answers in steps which point is nearest; writes depth maps",
+        summary="answers in steps which point is nearest and how many there are",
         trained_on="photographs with depth by small, rendered scenes",
         note=f"{last['step']} steps of {BATCH}, loss {last['loss']:.3f}; docs/tables/perception.md",
     )

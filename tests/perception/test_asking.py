@@ -246,18 +246,24 @@ def test_counting_is_checked_by_boxes():
 
 
 def test_counting_is_checked_by_what_was_named():
-    box = "<PIXEL_1><PIXEL_2><PIXEL_30><PIXEL_40>"
-    other = box.replace("_1>", "_9>")
-    text = f"a cups={box} 1\nb lamps={other} 2\nc=. 2\nSo the number of cups is 2"
+    dashes = "-" * 22
+    rows = (
+        f"Things: cups lamps{dashes}\n"
+        f"Left:<PIXEL_1><PIXEL_9>{dashes}\n"
+        f"Top:<PIXEL_2><PIXEL_2>{dashes}\n"
+        f"Right:<PIXEL_30><PIXEL_30>{dashes}\n"
+        f"Bottom:<PIXEL_40><PIXEL_40>{dashes}\n"
+    )
+    text = f"{rows}So far: one two\nSo the number of cups is 2"
     answer = read_count_answer(text, "cups")
     assert (answer.said, answer.perceived, answer.agrees) == (2, 1, False)
     assert answer.named == (("cups", (1, 2, 30, 40)), ("lamps", (9, 2, 30, 40)))
     shown = reply(answer, asked="count")
     assert "It also named 1 lamps" in lines_of(shown)
     assert shown.to_dict()["named"][1] == {"kind": "lamps", "box": [18.0, 2.0, 62.0, 41.0]}
-    nothing = read_count_answer("a=. 0\nSo the number of cups is 0", "cups")
+    nothing = read_count_answer(f"Things:{'-' * 24}\nSo the number of cups is 0", "cups")
     assert (nothing.perceived, nothing.agrees) == (0, True)
-    torn = read_count_answer(f"a cups={box[:-9]} 1\nSo the number of cups is 1", "cups")
+    torn = read_count_answer(f"{rows[:60]}\nSo the number of cups is 1", "cups")
     assert (torn.boxes, torn.final()) == (None, 1)
 
 

@@ -20,7 +20,7 @@ from sightline.depth.images import Pictureable, as_picture
 from sightline.errors import InputError
 from sightline.perception.codebook.tokenizer import DepthTokenizer
 from sightline.perception.model.answering import (
-    BOX,
+    GROUPS,
     CountAnswer,
     DepthAnswer,
     read_count_answer,
@@ -287,7 +287,8 @@ def reply_to(
         kind = _counted_kind(speaker, question.kind)
         steps = counting.STEPS[speaker.writing.speech.counts_by]
         asked = counting.ASK_COUNT.format(kind) + steps
-        counted = read_count_answer(speak(speaker, seen, asked, maps=0, sides=BOX), kind)
+        sides = GROUPS[speaker.writing.speech.counts_by]
+        counted = read_count_answer(speak(speaker, seen, asked, maps=0, sides=sides), kind)
         return Reply(question, counted, seen, picture.width, picture.height, verify)
     _need(speaker.vocabulary.codes, "depth")
     caution = speaker.check_codebook(tokenizer.sha256)

@@ -32,14 +32,15 @@ def test_labels_are_read_from_answers_and_looks():
     labels = labels_of(record, look(things=[(1, (0.25, 0.5, 0.75, 0.998))]), 2)
     np.testing.assert_array_equal(labels.codes, range(100))
     assert labels.letters.tolist() == [1, 1, 0, 0, 0]
-    assert labels.names[:7].tolist() == [0, 1, UNKNOWN, UNKNOWN, UNKNOWN, 5, 6]
+    assert labels.names.tolist() == [0, 1, UNKNOWN, UNKNOWN, UNKNOWN]
     assert labels.rows[[0, 10, 99, 100, 101]].tolist() == [0, 1, 9, 9, 3]
     assert labels.columns[[0, 10, 99, 100, 101]].tolist() == [0, 0, 9, 0, 5]
     assert (labels.rows[102:] == UNKNOWN).all()
     assert (labels.levels == 0).all()
-    assert labels.digits[0].tolist() == [0, 1, 0, 3, 3, 5]
-    assert labels.digits[1].tolist() == [2, 0, 0, 1, 2, 0]
-    assert (labels.digits[2:] == UNKNOWN).all()
+    assert labels.places[:2].tolist() == [[10, 335], [200, 120]]
+    assert labels.values[:2].tolist() == [[1, 1], [8, 9]]
+    assert (labels.places[2:] == UNKNOWN).all()
+    assert (labels.values[2:] == UNKNOWN).all()
     assert labels.kinds.tolist() == [1, *[UNKNOWN] * 23]
     assert labels.sides[0].tolist() == [84, 168, 252, 335]
     assert (labels.sides[1:] == UNKNOWN).all()
@@ -98,5 +99,5 @@ def test_only_the_projector_learns_and_it_tells_cells_apart(speaker):
 
 def test_what_cannot_be_aligned(speaker):
     small = build_compact(train_tokenizer(["a b"]), CompactOptions(32, 1, 2, side=56))
-    with pytest.raises(InputError, match="33 tokens a picture are not 100 cells"):
+    with pytest.raises(InputError, match="68 tokens a picture are not 100 cells"):
         align_projector(small, Cells(200), steps=1)

@@ -65,8 +65,9 @@ def test_it_sees_what_the_depth_model_sees(speaker, picture):
     with torch.no_grad():
         tokens = tower(shown).last_hidden_state
         disparity = network(shown)[0]
-    # Two rows of two cells, five letters, things; 512 of the codebook, 4 × 4 places, row and column.
-    assert tokens.shape == (1, 4 + 5 + SLOTS, 512 + 16 + 4 + 5 + 6 * NUMBER + SLOTS + len(KINDS))
+    # Two rows of two cells, five letters eight times, things; 512 of the codebook, 4 × 4 places, row
+    # and column.
+    assert tokens.shape == (1, 4 + 40 + SLOTS, 512 + 16 + 4 + 5 + 6 * NUMBER + len(KINDS))
     assert speaker.writing.patches == tokens.shape[1]
     power = tower.config.curve
     assert power > 1, "the model's own straightening"
@@ -95,23 +96,20 @@ def test_points_and_things_have_tokens_of_their_own(speaker):
     seen[0, 9, 531:] = torch.tensor([0.1, 0.7, 0.0, 0.1, 0.2, 0.3, 0.4])
     with torch.no_grad():
         told = tower(seen).last_hidden_state[0]
-    a, nobody, thing, nothing = told[4], told[5], told[9], told[10]
+    a, nobody, thing, nothing = told[4], told[12], told[44], told[45]
+    torch.testing.assert_close(told[4:12], a.expand(8, -1))
     assert a[528:537].tolist() == [1, 0, 0, 1, 1, 0, 0, 0, 0]
     code = number_code(torch.tensor([0.8, 0.3])).flatten()
-    torch.testing.assert_close(a[537 : 537 + 2 * NUMBER], code)
+    things = 537 + 2 * NUMBER
+    torch.testing.assert_close(a[537:things], code)
     torch.testing.assert_close(a[:532], told[1, :532])
-    assert not a[537 + 2 * NUMBER :].any()
+    assert not a[things:].any()
     assert not nobody.any()
-    names = 537 + 2 * NUMBER
-    first = names + SLOTS
-    torch.testing.assert_close(thing[first : first + 3], torch.tensor([0.1, 0.7, 0.0]))
+    torch.testing.assert_close(thing[things : things + 3], torch.tensor([0.1, 0.7, 0.0]))
     sides = number_code(torch.tensor([0.1, 0.2, 0.3, 0.4])).flatten()
-    torch.testing.assert_close(thing[first + 3 :], sides)
-    assert not thing[:names].any()
-    # Names of things are always there, so that the end of them can be seen.
-    torch.testing.assert_close(told[9:, names:first], torch.eye(SLOTS))
-    assert not nothing[first:].any()
-    assert not nothing[:names].any()
+    torch.testing.assert_close(thing[things + 3 :], sides)
+    assert not thing[:things].any()
+    assert not nothing.any()
 
 
 def test_it_finds_with_the_finders_it_is_given():

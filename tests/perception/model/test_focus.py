@@ -1,30 +1,97 @@
-"""What is hidden from a compact speaker until it knows where to look."""
+"""What is left out of lessons until a compact speaker knows where to look."""
 
+import numpy as np
+import pytest
 import torch
 
+from sightline.perception.codebook.words import to_text
+from sightline.perception.model.compact import CompactOptions, build_compact, train_tokenizer
 from sightline.perception.model.focus import focused
-from sightline.perception.model.speech import Lesson
+from sightline.perception.model.speech import NOT_LEARNT, make_lesson
+from sightline.perception.model.training import SpeakerLearner
+from sightline.perception.questions import counting, depth, scanning
+from sightline.perception.questions.markers import Point
 
-IMAGE = 7
-
-
-def lesson():
-    row = [1, 2, *[IMAGE] * 129, 3, 4, 0]
-    ids = torch.tensor([row] * 3)
-    mask = (ids > 0).long()
-    return Lesson(ids, mask, ids.clone(), torch.ones(ids.shape))
+POINTS = {"A": Point(10, 20, 30), "B": Point(200, 120, 230)}
+MAP = to_text(np.arange(100).reshape(10, 10))
+THINGS = counting.Things(10, 10, {"cup": [(1, 1, 3, 3)]})
 
 
-def test_pointing_sees_points_and_lists_see_things():
-    before = lesson()
-    after = focused(before, ["points", "boxes", "chain"], IMAGE)
-    points, things, everything = (
-        row[2:131].nonzero()[:, 0].tolist() for row in after.attention_mask
-    )
-    assert points == list(range(100, 105))
-    assert things == list(range(105, 129))
-    assert everything == list(range(129))
-    words = torch.cat([after.attention_mask[:, :2], after.attention_mask[:, 131:]], dim=1)
-    assert words.tolist() == [[1, 1, 1, 1, 0]] * 3, "words and padding stay as they are"
-    assert before.attention_mask.sum() == 3 * 133, "the lesson that was given is not changed"
-    assert torch.equal(after.labels, before.labels)
+def records():
+    box = (0.1, 0.1, 0.3, 0.3)
+    return [
+        depth.generation("a.jpg", MAP, "pixels"),
+        depth.pointing("a.jpg", POINTS, "pixels"),
+        depth.chain("a.jpg", POINTS, MAP, "pixels"),
+        depth.map_first("a.jpg", POINTS, MAP, "pixels"),
+        depth.direct("a.jpg", POINTS),
+        scanning.listing("a.jpg", [box], ["cup"]),
+        scanning.chain("a.jpg", "cup", [box], ["cup"]),
+        counting.direct("a.jpg", THINGS, "cup"),
+    ]
+
+
+@pytest.fixture(scope="module")
+def speaker():
+    words = [f"{one.question}\n{one.answer}" for one in records()]
+    return build_compact(train_tokenizer(words), CompactOptions(width=32, layers=2, heads=2))
+
+
+@pytest.fixture(scope="module")
+def both(speaker):
+    whole = make_lesson(speaker.writing, [(r.question, r.answer) for r in records()])
+    vocabulary = speaker.vocabulary
+    codes = torch.tensor([vocabulary.start, vocabulary.end, *vocabulary.codes])
+    return whole, focused(whole, records(), speaker.writing.image, codes)
+
+
+def test_every_answer_sees_what_it_is_about(both):
+    _, short = both
+    seen = [sorted(row[row >= 0].tolist()) for row in short.patches]
+    cells, points, things = range(100), range(100, 140), range(140, 164)
+    wanted = (cells, points, points, range(164), points, things, things, things)
+    assert seen == [list(one) for one in wanted]
+
+
+def test_tokens_that_stay_keep_word_label_and_position(both, speaker):
+    whole, short = both
+    start, end = speaker.vocabulary.start, speaker.vocabulary.end
+    for row in range(len(records())):
+        kept = short.positions[row][short.attention_mask[row] == 1]
+        assert torch.equal(whole.input_ids[row, kept], short.input_ids[row, : len(kept)])
+        assert (short.attention_mask[row, len(kept) :] == 0).all()
+        after_gap = torch.zeros(len(kept), dtype=torch.bool)
+        after_gap[1:] = kept[1:] - kept[:-1] > 1
+        labels = short.labels[row, : len(kept)]
+        assert (labels[after_gap] == NOT_LEARNT).all(), "nothing before it says what comes there"
+        assert torch.equal(labels[~after_gap], whole.labels[row, kept][~after_gap])
+        assert (short.labels[row, len(kept) :] == NOT_LEARNT).all()
+        has_map = bool((short.input_ids[row] == start).any())
+        assert has_map == (row in (0, 3)), "chains do without their map, maps do not"
+        assert has_map == bool((short.input_ids[row] == end).any())
+    assert short.input_ids.shape[1] <= whole.input_ids.shape[1]
+
+
+def test_leaving_out_is_the_same_as_hiding(both, speaker):
+    """The model says the same of a short lesson as of a whole one with the rest hidden."""
+    whole, short = both
+    torch.manual_seed(0)
+    tokens, numbers = speaker.model.model.vision_tower.looks
+    looks = torch.rand(len(records()), tokens, numbers)
+    learner = SpeakerLearner(speaker)
+    mask = torch.zeros_like(whole.attention_mask)
+    for row, positions in enumerate(short.positions):
+        mask[row, positions[short.attention_mask[row] == 1]] = 1
+    with torch.no_grad():
+        shown = {"input_ids": whole.input_ids, "pixel_values": looks, "attention_mask": mask}
+        hidden = speaker.model(**shown).logits
+        left_out = speaker.model(
+            **learner._shown(short, looks),
+            attention_mask=short.attention_mask,
+            position_ids=short.positions,
+        ).logits
+    for row in range(len(records())):
+        kept = short.positions[row][short.attention_mask[row] == 1]
+        torch.testing.assert_close(
+            left_out[row, : len(kept)], hidden[row, kept], atol=1e-4, rtol=1e-4
+        )

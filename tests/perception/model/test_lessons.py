@@ -6,10 +6,14 @@ import torch
 from PIL import Image
 
 from sightline.errors import InputError
+from sightline.perception.codebook.words import to_text
 from sightline.perception.model.compact import CompactOptions, build_compact, train_tokenizer
 from sightline.perception.model.lessons import (
+    Drawn,
+    InTurn,
     Looks,
     RecordedSamples,
+    ScatteredPoints,
     by_curriculum,
     look_ahead,
     mark_ahead,
@@ -17,6 +21,7 @@ from sightline.perception.model.lessons import (
 )
 from sightline.perception.model.options import SpeakerOptions
 from sightline.perception.model.training import train_speaker
+from sightline.perception.questions import depth
 from sightline.perception.questions.records import Record
 
 
@@ -124,6 +129,51 @@ def test_a_speaker_learns_from_looks(speaker, pictures, tmp_path):
         speaker, samples, tmp_path / "run", SpeakerOptions(batch=4), report=lambda _: None
     )
     assert (tmp_path / "run" / "checkpoint.pt").is_file()
+
+
+def test_points_are_strewn_over_pictures_and_told_as_the_glass_would(speaker, pictures, tmp_path):
+    looks = look_ahead(speaker, NAMES, pictures, tmp_path / "looks", report=lambda _: None)
+    codes = to_text(np.arange(100).reshape(10, 10))
+    maps = [depth.generation(name, codes, "pixels") for name in NAMES]
+    samples = ScatteredPoints(maps, looks, 40)
+    assert len(samples) == 40
+    counts = set()
+    for position in range(40):
+        record, look = samples.sample(position)
+        places = depth.read_places(record.answer)
+        readings = depth.read_readings(record.answer)
+        counts.add(len(places))
+        assert list(places) == list("ABCDE"[: len(places)])
+        near = looks.near(record.image)
+        for number, (letter, (x, y)) in enumerate(places.items()):
+            there, across, down = look[4 + number, 528:531]
+            assert there == 1
+            assert np.hypot(across * 336 - x, down * 336 - y) < 6
+            value = int(near[y * len(near) // 336, x * len(near) // 336])
+            assert round(99 * readings[letter]) == value * 99 // 255
+        assert not look[4 + len(places) : 9, 528:531].any()
+    assert counts == {2, 3, 4, 5}
+    again, look = ScatteredPoints(maps, looks, 40).sample(7)
+    assert again == samples.sample(7)[0]
+    np.testing.assert_array_equal(look, samples.sample(7)[1])
+    assert ScatteredPoints(maps, looks, 40, seed=1).sample(7)[0] != again
+    whole, _ = ScatteredPoints(maps, looks, 40, in_steps=True).sample(7)
+    assert whole.task == "chain"
+    assert codes in whole.answer
+    assert depth.read_places(whole.answer) == depth.read_places(again.answer)
+
+
+def test_samples_of_several_kinds(pictures):
+    one, other = RecordedSamples(rows(pictures)[:2]), RecordedSamples(rows(pictures)[2:])
+    order = InTurn(one, other)
+    assert [order.sample(k)[0].image for k in range(len(order))] == NAMES
+    with pytest.raises(IndexError):
+        order.sample(5)
+    mixed = Drawn([one, other], 40, seed=3)
+    drawn = [mixed.sample(k)[0].image for k in range(len(mixed))]
+    assert set(drawn[::2]) == set(NAMES[:2])
+    assert set(drawn[1::2]) == set(NAMES[2:])
+    assert drawn == [Drawn([one, other], 40, seed=3).sample(k)[0].image for k in range(40)]
 
 
 def test_the_order_is_that_of_the_curriculum():

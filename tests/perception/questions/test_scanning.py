@@ -3,30 +3,32 @@
 import pytest
 
 from sightline.errors import InputError
+from sightline.perception.model.compact import train_tokenizer
 from sightline.perception.questions.counting import kind_of, read_number
 from sightline.perception.questions.scanning import (
     ASK_LIST,
-    NAMES,
+    ENTRIES,
     chain,
     kinds_of,
     listing,
     read_listing,
 )
+from sightline.perception.vocabulary import extend
 
 CUP, LAMP, BALL = (0.1, 0.1, 0.3, 0.4), (0.35, 0.2, 0.5, 0.9), (0.6, 0.6, 0.7, 0.7)
 SEEN = (CUP, LAMP, BALL)
 KINDS = ("cup", "lamp", "cup")
 
 
-def test_every_thing_has_a_line_and_the_last_says_how_many():
+def test_every_thing_has_an_entry_in_every_row():
     record = chain("a.jpg", "cup", SEEN, KINDS)
-    first, second, third, end, number = record.answer.splitlines()
-    assert first == "a cups=<PIXEL_33><PIXEL_33><PIXEL_100><PIXEL_134> 1"
-    assert second.startswith("b lamps=<PIXEL_117>")
-    assert second.endswith(" 1")
-    assert third.startswith("c cups=<PIXEL_201>")
-    assert third.endswith(" 2")
-    assert end == "d=. 2"
+    things, left, top, right, bottom, so_far, number = record.answer.splitlines()
+    assert things == "Things: cups lamps cups" + "-" * 21
+    assert left == "Left:<PIXEL_33><PIXEL_117><PIXEL_201>" + "-" * 21
+    assert top.startswith("Top:<PIXEL_33><PIXEL_67>")
+    assert right.startswith("Right:<PIXEL_100>")
+    assert bottom.startswith("Bottom:<PIXEL_134>")
+    assert so_far == "So far: one one" + " two" * 22
     assert number == "So the number of cups is 2"
     assert kind_of(record.question) == "cups"
     assert read_number(record.answer) == 2
@@ -34,17 +36,26 @@ def test_every_thing_has_a_line_and_the_last_says_how_many():
     assert read_listing(record.answer)[0][1] == (33, 33, 100, 134)
 
 
+def test_all_rows_have_as_many_tokens():
+    record = chain("a.jpg", "cup", SEEN, KINDS)
+    tokenizer = train_tokenizer([record.question, record.answer])
+    extend(tokenizer, depth=True, pixels=True)
+    counts = {len(tokenizer(row).input_ids) for row in record.answer.splitlines()[:5]}
+    assert counts == {2 + ENTRIES}
+
+
 def test_a_list_alone_is_about_no_kind():
     record = listing("a.jpg", SEEN, KINDS)
-    rows = chain("a.jpg", "cup", SEEN, KINDS).answer.splitlines()[:-1]
-    assert record.answer.splitlines() == [row.rsplit(" ", 1)[0] for row in rows]
+    rows = chain("a.jpg", "cup", SEEN, KINDS).answer.splitlines()
+    assert record.answer.splitlines() == rows[:5]
     assert kind_of(ASK_LIST) is None
 
 
 def test_there_are_none_and_there_is_nothing():
     assert read_number(chain("a.jpg", "ball", SEEN, KINDS).answer) == 0
     nothing = chain("a.jpg", "cup", (), ()).answer
-    assert nothing == "a=. 0\nSo the number of cups is 0"
+    assert nothing.splitlines()[0] == "Things:" + "-" * 24
+    assert nothing.endswith("So the number of cups is 0")
     assert read_listing(nothing) == []
     assert read_listing("So the number of cups is 0") is None
 
@@ -55,10 +66,20 @@ def test_an_answer_that_was_cut_off_says_no_number():
     assert len(read_listing(text)) == 3
 
 
-def test_there_are_letters_for_24_things():
+def test_rows_that_do_not_belong_together():
+    text = chain("a.jpg", "cup", SEEN, KINDS).answer
+    with pytest.raises(InputError, match="3 things are named, with 2, 3, 3, 3 sides"):
+        read_listing(text.replace("<PIXEL_201>", "-", 1))
+    with pytest.raises(InputError, match="3 things are named, with 3, 0, 0, 0 sides"):
+        read_listing("\n".join(text.splitlines()[:2]))
+    with pytest.raises(InputError, match="inside out"):
+        read_listing(text.replace("Left:<PIXEL_33>", "Left:<PIXEL_300>"))
+
+
+def test_there_are_places_for_24_things():
     full = chain("a.jpg", "cup", [CUP] * 24, ["cup"] * 24).answer
     assert len(read_listing(full)) == 24
-    assert full.splitlines()[-2].startswith(f"{NAMES[-1]} cups=")
+    assert full.splitlines()[5].endswith(" nineteen twenty many many many many")
     with pytest.raises(InputError, match="25 things"):
         chain("a.jpg", "cup", [CUP] * 25, ["cup"] * 25)
 
@@ -75,5 +96,3 @@ def test_things_are_those_that_overlap_most():
 def test_boxes_without_a_size_get_a_pixel():
     flat = chain("a.jpg", "cup", [(0.5, 0.999, 0.5, 0.999)], ["cup"]).answer
     assert read_listing(flat) == [("cups", (168, 335, 169, 335))]
-    with pytest.raises(InputError):
-        read_listing("a cups=<PIXEL_1><PIXEL_2> 1")

@@ -1,9 +1,9 @@
 """Teach the projector of a compact speaker what its eyes' numbers mean, before it learns to speak.
 
 LLaVA, too, begins with its projector alone. Here the labels of every token are known: code and nearness
-of a cell, row and column of cells and points alike, the letter of a point and its digits, the kind of a
-thing and the sides of its box. Linear heads that are thrown away afterwards tell them from the
-projector's output; what remains for the language model is to find the right token and say it.
+of a cell, row and column of cells and points alike, the letter of a point, its place and how near it
+is, the kind of a thing and the sides of its box. Linear heads that are thrown away afterwards tell them
+from the projector's output; what remains for the language model is to find the right token and say it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from sightline.perception.codebook.network import CODES, GRID, WIDTH
 from sightline.perception.codebook.words import START, from_text
 from sightline.perception.model.loading import Speaker
 from sightline.perception.model.things import SLOTS
-from sightline.perception.model.tower import PLACES
+from sightline.perception.model.tower import PLACES, STRIDE
 from sightline.perception.model.training import Samples
 from sightline.perception.questions import depth
 from sightline.perception.questions.markers import LETTERS, SIDE
@@ -33,7 +33,7 @@ from sightline.running.rates import cosine_rate
 
 #: Tokens of a picture: cells, points and things.
 CELLS = GRID * GRID
-TOKENS = CELLS + len(LETTERS) + SLOTS
+TOKENS = CELLS + STRIDE * len(LETTERS) + SLOTS
 #: Label of a token that teaches nothing.
 UNKNOWN = -100
 
@@ -50,8 +50,9 @@ class TokenLabels:
         rows: (105,) of cells and points.
         columns: (105,) of cells and points.
         letters: (5,) whether each is there.
-        names: (29,) of points that are there, and of things.
-        digits: (5, 6) the three digits of x and of y of each point.
+        names: (5,) of points that are there.
+        places: (5, 2) x and y of each point, [px].
+        values: (5, 2) the two digits of how near it is.
         kinds: (24,) of each thing.
         sides: (24, 4) of its box, in 336ths of the picture.
     """
@@ -62,7 +63,8 @@ class TokenLabels:
     columns: NDArray[np.int64]
     letters: NDArray[np.int64]
     names: NDArray[np.int64]
-    digits: NDArray[np.int64]
+    places: NDArray[np.int64]
+    values: NDArray[np.int64]
     kinds: NDArray[np.int64]
     sides: NDArray[np.int64]
 
@@ -78,18 +80,19 @@ def labels_of(record: Record, look: NDArray[Any], kinds: int) -> TokenLabels:
     codes = np.full(CELLS, UNKNOWN)
     if START in record.answer:
         codes = from_text(record.answer).reshape(-1)
-    places = depth.read_places(record.answer)
+    said, readings = depth.read_places(record.answer), depth.read_readings(record.answer)
     # A picture whose points are not listed may still have some.
-    letters = np.full(len(LETTERS), 0 if places else UNKNOWN)
-    names = np.arange(len(LETTERS) + SLOTS)
-    names[: len(LETTERS)] = UNKNOWN
-    digits = np.full((len(LETTERS), 6), UNKNOWN)
+    letters = np.full(len(LETTERS), 0 if said else UNKNOWN)
+    names = np.full(len(LETTERS), UNKNOWN)
+    places, values = np.full((2, len(LETTERS), 2), UNKNOWN)
     grid = np.full((2, CELLS + len(LETTERS)), UNKNOWN)
     grid[:, :CELLS] = np.indices((GRID, GRID)).reshape(2, -1)
-    for letter, (x, y) in places.items():
+    for letter, (x, y) in said.items():
         number = LETTERS.index(letter)
         letters[number], names[number] = 1, number
-        digits[number] = [int(digit) for digit in f"{x:03d}{y:03d}"]
+        places[number] = x, y
+        if letter in readings:
+            values[number] = divmod(round(99 * readings[letter]), _DIGITS)
         grid[:, CELLS + number] = y * GRID // SIDE, x * GRID // SIDE
     near = look[:CELLS, WIDTH : WIDTH + PLACES * PLACES].astype(np.float32).mean(1)
     levels = np.clip(near * _DIGITS, 0, _DIGITS - 1).astype(np.int64)
@@ -105,14 +108,15 @@ def labels_of(record: Record, look: NDArray[Any], kinds: int) -> TokenLabels:
         columns,
         letters,
         names,
-        digits,
+        places,
+        values,
         np.where(filled, named, UNKNOWN),
         np.where(filled[:, None], sides, UNKNOWN),
     )
 
 
 class TokenHeads(nn.Module):
-    """(N, 129, D) tokens of pictures → scores of every label.
+    """(N, 164, D) tokens of pictures → scores of every label.
 
     Args:
         width: of the language model.
@@ -125,23 +129,26 @@ class TokenHeads(nn.Module):
         self.level = nn.Linear(width, _DIGITS)
         self.row, self.column = nn.Linear(width, GRID), nn.Linear(width, GRID)
         self.letter = nn.Linear(width, 2)
-        self.name = nn.Linear(width, len(LETTERS) + SLOTS)
-        self.digits = nn.Linear(width, 6 * _DIGITS)
+        self.name = nn.Linear(width, len(LETTERS))
+        self.place, self.value = nn.Linear(width, 2 * PIXELS), nn.Linear(width, 2 * _DIGITS)
         self.kind = nn.Linear(width, max(1, kinds))
         self.sides = nn.Linear(width, _SIDES * PIXELS)
 
     def forward(self, tokens: Tensor) -> dict[str, Tensor]:
         """Return scores by the name of the label; classes are last."""
-        placed = tokens[:, : CELLS + len(LETTERS)]
-        cells, points, things = torch.split(tokens, [CELLS, len(LETTERS), SLOTS], dim=1)
+        counts = [CELLS, STRIDE * len(LETTERS), SLOTS]
+        cells, points, things = torch.split(tokens, counts, dim=1)
+        points = points[:, ::STRIDE]  # a point's tokens are all the same
+        placed = torch.cat([cells, points], dim=1)
         return {
             "codes": self.code(cells),
             "levels": self.level(cells),
             "rows": self.row(placed),
             "columns": self.column(placed),
             "letters": self.letter(points),
-            "names": self.name(tokens[:, CELLS:]),
-            "digits": self.digits(points).unflatten(-1, (6, -1)),
+            "names": self.name(points),
+            "places": self.place(points).unflatten(-1, (2, -1)),
+            "values": self.value(points).unflatten(-1, (2, -1)),
             "kinds": self.kind(things),
             "sides": self.sides(things).unflatten(-1, (_SIDES, -1)),
         }
@@ -173,7 +180,7 @@ def align_projector(
     if speaker.writing.patches != TOKENS:
         raise InputError(
             f"{speaker.writing.patches} tokens a picture are not {CELLS} cells of a map, "
-            f"{len(LETTERS)} letters and {SLOTS} things"
+            f"{STRIDE} for each of {len(LETTERS)} letters and {SLOTS} things"
         )
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)

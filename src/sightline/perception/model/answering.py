@@ -30,7 +30,9 @@ T = TypeVar("T")
 #: Tokens of an answer, at most: a chain about five points and its map takes some 250.
 MOST_TOKENS = 400
 #: Pixel tokens of a place and of a box.
-PLACE, BOX = 2, 4
+PLACE, BOX, ROW = 2, 4, 0
+#: Pixel tokens of a group in lists of things, by how a model lists them.
+GROUPS: dict[counting.Listing, int] = {"boxes": BOX, "things": ROW}
 
 
 class Checked(ABC, Generic[T]):
@@ -149,7 +151,8 @@ def speak_all(
         pictures: (H, W, 3) sRGB each, or what its eyes gave for them before.
         questions: one for every picture.
         maps: depth maps that an answer may have.
-        sides: pixel tokens of a group: `PLACE` in answers about points, `BOX` in lists of boxes.
+        sides: pixel tokens of a group: `PLACE` in answers about points, `BOX` in lists of boxes,
+            `ROW` for rows of any length.
         most_tokens: of an answer.
         settings: for `generate`, such as `num_beams`; greedy without any, as in the paper.
     """
@@ -162,7 +165,7 @@ def speak_all(
     processors = LogitsProcessorList()
     if speaker.vocabulary.start is not None:
         processors.append(WholeMaps(speaker.vocabulary, length, most=maps))
-    if speaker.vocabulary.pixels:
+    if speaker.vocabulary.pixels and sides:
         processors.append(WholeBoxes(speaker.vocabulary, length, sides=sides))
     tokenizer = speaker.writing.tokenizer
     padding = tokenizer.eos_token_id if tokenizer.pad_token_id is None else tokenizer.pad_token_id

@@ -7,7 +7,7 @@ nothing but marks, on pictures with points drawn into them; it says where the po
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 import torch
@@ -138,7 +138,7 @@ def marked_batch(
     for number, pixels in enumerate(pictures):
         points: dict[str, tuple[int, int]] = {}
         for letter in LETTERS[: int(rng.choice([0, 2, 3, 4, 5]))]:
-            points[letter] = _apart(points, rng)
+            points[letter] = place_apart(points.values(), rng)
         drawn.append(draw_points(pixels, points))
         for letter, point in points.items():
             column, row = (int(v * cells / SIDE) for v in point)
@@ -162,11 +162,11 @@ def cell_of_letters(letters: Tensor) -> Tensor:
     return torch.where(there.any(-1), there.int().argmax(-1), flat.shape[1])
 
 
-def _apart(
-    points: dict[str, tuple[int, int]], rng: np.random.Generator, least: float = 20.0
+def place_apart(
+    others: Collection[tuple[int, int]], rng: np.random.Generator, least: float = 20.0
 ) -> tuple[int, int]:
     """Draw a place at least 20 px from the others, as the rules of questions want it."""
     while True:
         x, y = (int(v) for v in rng.integers(0, SIDE, 2))
-        if all(np.hypot(x - a, y - b) >= least for a, b in points.values()):
+        if all(np.hypot(x - a, y - b) >= least for a, b in others):
             return x, y

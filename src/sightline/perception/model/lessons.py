@@ -20,10 +20,15 @@ from sightline.errors import InputError
 from sightline.files.atomic import write_text
 from sightline.files.pictures import read_picture
 from sightline.files.reading import inside, read_bytes
-from sightline.perception.model.loading import Speaker
+from sightline.perception.codebook.words import START
+from sightline.perception.model.glass import place_apart
+from sightline.perception.model.loading import Picture, Speaker
 from sightline.perception.model.things import SLOTS
 from sightline.perception.model.tower import with_points
+from sightline.perception.model.training import Samples
+from sightline.perception.questions import depth
 from sightline.perception.questions.curriculum import Curriculum, in_order
+from sightline.perception.questions.markers import LETTERS, SIDE, Point
 from sightline.perception.questions.records import Record
 from sightline.perception.questions.scanning import Shares
 
@@ -53,6 +58,100 @@ class RecordedSamples:
         if self._looks is not None:
             return record, self._looks.of(record.image)
         return record, read_picture(inside(folder, record.image)).pixels
+
+
+class ScatteredPoints:
+    """Pictures with points strewn over them, none twice the same; nobody has to draw them.
+
+    What the glass would say of a mark is where it is, to about a pixel. So a picture can be asked about
+    any of its places, and the speaker sees more of them than marks can be drawn.
+
+    Args:
+        records: of maps alone (`depth.generation`), whose pictures and maps are used.
+        looks: what the eyes gave for them, without marks.
+        count: of samples.
+        in_steps: ask for the whole chain, not for the points alone.
+        seed: of pictures and points.
+    """
+
+    def __init__(
+        self,
+        records: Sequence[Record],
+        looks: Looks,
+        count: int,
+        *,
+        in_steps: bool = False,
+        seed: int = 0,
+    ) -> None:
+        self._records, self._looks, self._count = records, looks, count
+        self._in_steps, self._seed = in_steps, seed
+
+    def __len__(self) -> int:
+        return self._count
+
+    def sample(self, position: int) -> tuple[Record, NDArray[Any]]:
+        """Return where points are and how near, and what the eyes would have given."""
+        rng = np.random.default_rng([self._seed, position])
+        record = self._records[int(rng.integers(len(self._records)))]
+        near = self._looks.near(record.image)
+        points: dict[str, Point] = {}
+        for letter in LETTERS[: int(rng.integers(2, 1 + len(LETTERS)))]:
+            x, y = place_apart([(p.x, p.y) for p in points.values()], rng)
+            row, column = (v * len(near) // SIDE for v in (y, x))
+            points[letter] = Point(x, y, int(near[row, column]))
+        told = np.zeros((len(LETTERS), 3), np.float16)
+        for letter, point in points.items():
+            where = (np.array([point.x, point.y]) + rng.normal(0, 0.8, 2)) / SIDE
+            told[LETTERS.index(letter)] = 1, *where.clip(0, 1 - 1e-3)
+        look = with_points(self._looks.of(record.image), told)
+        if not self._in_steps:
+            return depth.pointing(record.image, points, "pixels"), look
+        tokens = record.answer[record.answer.index(START) :]
+        return depth.chain(record.image, points, tokens, "pixels"), look
+
+
+class Drawn:
+    """Samples drawn at random from several kinds, as many of each.
+
+    Args:
+        parts: the kinds.
+        count: of samples.
+        seed: of what is drawn.
+    """
+
+    def __init__(self, parts: Sequence[Samples], count: int, seed: int = 0) -> None:
+        self._parts, self._count, self._seed = parts, count, seed
+
+    def __len__(self) -> int:
+        return self._count
+
+    def sample(self, position: int) -> tuple[Record, Picture]:
+        """Return a record with its picture, or with what the eyes gave for it."""
+        part = self._parts[position % len(self._parts)]
+        rng = np.random.default_rng([self._seed, position])
+        return part.sample(int(rng.integers(len(part))))
+
+
+class InTurn:
+    """Samples of several kinds, one kind after another.
+
+    Args:
+        parts: in their order.
+    """
+
+    def __init__(self, *parts: Samples) -> None:
+        self._parts = parts
+
+    def __len__(self) -> int:
+        return sum(map(len, self._parts))
+
+    def sample(self, position: int) -> tuple[Record, Picture]:
+        """Return a record with its picture, or with what the eyes gave for it."""
+        for part in self._parts:
+            if position < len(part):
+                return part.sample(position)
+            position -= len(part)
+        raise IndexError(position)
 
 
 def by_curriculum(

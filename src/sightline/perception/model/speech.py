@@ -7,7 +7,7 @@ and only what the model is to say is learnt: everything before has the label −
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any, get_args
 
 import torch
@@ -144,17 +144,21 @@ class Lesson:
         attention_mask: (B, L), 0 where padded.
         labels: (B, L), −100 where nothing is learnt.
         weights: (B, L) how often a label counts.
+        positions: (B, L) of tokens in the conversation, where some were left out; None for all.
+        patches: (B, L) which token of the picture each is, −1 for words; None for all.
     """
 
     input_ids: Tensor
     attention_mask: Tensor
     labels: Tensor
     weights: Tensor
+    positions: Tensor | None = None
+    patches: Tensor | None = None
 
     def to(self, device: torch.device) -> Lesson:
         """Return it on another device."""
-        parts = (self.input_ids, self.attention_mask, self.labels, self.weights)
-        return Lesson(*(part.to(device) for part in parts))
+        parts = (getattr(self, field.name) for field in fields(self))
+        return Lesson(*(None if part is None else part.to(device) for part in parts))
 
 
 def make_lesson(

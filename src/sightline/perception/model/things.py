@@ -12,10 +12,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from sightline.depth.network.sizes import PATCH
-from sightline.perception.questions.scanning import NAMES
+from sightline.perception.questions.scanning import ENTRIES
 
 #: Things of a picture that are seen, at most.
-SLOTS = len(NAMES)
+SLOTS = ENTRIES
 #: Peaks that are looked at before those that mean the same thing are dropped.
 _PEAKS = 64
 #: Weaker than this nobody believes that something is there; the language model sees how strong.

@@ -6,12 +6,14 @@ codebook, both whole and frozen, so that a model that uses it need not store the
 finders of its own: one for marked points, one for things. A picture becomes
 
     cells     100, of 28 × 28 px: the codebook's vector, disparity of 4 × 4 places, row and column
-    points    5, one for each letter: the letter, where it is, and once more the cell that it lies in
-    things    24, from left to right: their name, how likely each is of each kind, and its box
+    points    40, eight for each letter: the letter, where it is, and once more the cell that it lies in
+    things    24, from left to right: how likely each is of each kind, and its box
 
-with zeros for points that are not there; of things that are not there, the name is. A language model
-of so few weights does not learn by itself to find one lettered cell among a hundred, so points and
-things have tokens of their own (docs/lab-log.md).
+with zeros for points and things that are not there. A language model of so few weights does not learn
+by itself to find one lettered cell among a hundred, so points and things have tokens of their own. And
+it finds them by their distance: an answer has a line of eight tokens for each point, and rows with an
+entry for each thing, so points have eight tokens and things one, and what is to be said always stands
+as far behind what it is about (docs/lab-log.md).
 """
 
 from __future__ import annotations
@@ -41,6 +43,8 @@ from sightline.perception.questions.markers import LETTERS
 CELL = 2 * PATCH
 #: Places along the side of a cell whose disparity is seen.
 PLACES = 4
+#: Tokens of a point: as many as its line has in an answer.
+STRIDE = 8
 #: Of the codebook's input, pixels along the side of a cell.
 _CODE = SIDE // CODES_ACROSS
 #: Numbers of a point that was found: whether it is there, x and y. Sides of a box.
@@ -51,7 +55,7 @@ _LOOKED_AT = 3
 
 def tokens_of(side: int) -> int:
     """Return how many tokens stand for a picture of this side, [px]."""
-    return (side // CELL) ** 2 + len(LETTERS) + SLOTS
+    return (side // CELL) ** 2 + STRIDE * len(LETTERS) + SLOTS
 
 
 class TowerConfig(PretrainedConfig):  # type: ignore[misc]  # transformers has no types
@@ -84,13 +88,13 @@ class TowerConfig(PretrainedConfig):  # type: ignore[misc]  # transformers has n
         self.patch_size = CELL
         cells = image_size // CELL
         seen = WIDTH + PLACES * PLACES + 2 * cells
-        points, things = len(LETTERS) + 2 * NUMBER, SLOTS + len(self.kinds) + _BOX * NUMBER
+        points, things = len(LETTERS) + 2 * NUMBER, len(self.kinds) + _BOX * NUMBER
         self.hidden_size = seen + points + things
         super().__init__(**settings)
 
 
 class DepthTower(PreTrainedModel):  # type: ignore[misc]
-    """(N, 3, S, S) → one hidden state of (N, (S/28)² + 5 + 24, D).
+    """(N, 3, S, S) → one hidden state of (N, (S/28)² + 40 + 24, D).
 
     Channels are those of cells, of points and of things one after another; a token has zeros in those
     that are not its own, but points have those of the cell that they lie in.
@@ -119,9 +123,9 @@ class DepthTower(PreTrainedModel):  # type: ignore[misc]
 
     @property
     def looks(self) -> tuple[int, int]:
-        """Tokens of a picture, and numbers that `look` gives of each."""
+        """Cells, points and things of a picture, and numbers that `look` gives of each."""
         numbers = WIDTH + PLACES * PLACES + _POINT + len(self.config.kinds) + _BOX
-        return tokens_of(self.config.image_size), numbers
+        return self.across**2 + len(LETTERS) + SLOTS, numbers
 
     def _init_weights(self, module: Any) -> None:
         """Leave them: they are filled, from models that were taught before."""
@@ -163,7 +167,7 @@ class DepthTower(PreTrainedModel):  # type: ignore[misc]
         return BaseModelOutputWithPooling(last_hidden_state=tokens, hidden_states=(tokens,))
 
     def _spelt_out(self, seen: Tensor) -> Tensor:
-        """(N, T, 512 + …) → (N, T, D): numbers become channels that can be read."""
+        """(N, T, 512 + …) → (N, T + 35, D): numbers become channels that can be read."""
         count, kinds, letters = self.across**2, len(self.config.kinds), len(LETTERS)
         widths = (WIDTH + PLACES * PLACES, _POINT, kinds + _BOX)
         cells, points, things = torch.split(seen, list(widths), dim=-1)
@@ -175,16 +179,18 @@ class DepthTower(PreTrainedModel):  # type: ignore[misc]
         grid = _rows_and_columns(self.across).to(seen)
         column, row = (where * self.across).long().clamp(0, self.across - 1).unbind(-1)
         alphabet = torch.eye(letters).to(seen).expand(len(seen), -1, -1)
-        names = torch.eye(SLOTS).to(seen).expand(len(seen), -1, -1)
         cells = torch.cat([cells, grid.expand(len(seen), -1, -1)], dim=-1)
         inside = (row * self.across + column)[..., None].expand(-1, -1, cells.shape[-1])
         tokens = _side_by_side(
             cells,
             there * torch.cat([alphabet, number_code(where).flatten(2)], dim=-1),
-            torch.cat([names, things[..., :kinds], filled * number_code(sides).flatten(2)], dim=-1),
+            torch.cat([things[..., :kinds], filled * number_code(sides).flatten(2)], dim=-1),
         )
         again = F.pad(there * cells.gather(1, inside), (0, tokens.shape[-1] - cells.shape[-1]))
-        return tokens + F.pad(again, (0, 0, count, SLOTS))
+        tokens = tokens + F.pad(again, (0, 0, count, SLOTS))
+        often = torch.ones(tokens.shape[1], dtype=torch.long, device=tokens.device)
+        often[count : count + letters] = STRIDE
+        return tokens.repeat_interleave(often, dim=1)
 
     def _nearness(self, disparity: Tensor) -> Tensor:
         """(N, H, W) → straightened, from the farthest (0) to the nearest (1) of each picture."""

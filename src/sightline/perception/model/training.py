@@ -81,22 +81,36 @@ class SpeakerLearner(nn.Module):
             tokens: learnt tokens, as often as each counts, that the sum is divided by: the mean over
                 the processes.
         """
+        labels, weights = lesson.labels[:, 1:], lesson.weights[:, 1:]
+        learnt = (labels != NOT_LEARNT).any(0).nonzero()[:, 0]
+        labels, weights = labels[:, learnt], weights[:, learnt]
         logits = self.model(
-            input_ids=lesson.input_ids,
+            **self._shown(lesson, pixels),
             attention_mask=lesson.attention_mask,
-            pixel_values=pixels,
-        ).logits[:, :-1]
-        labels = lesson.labels[:, 1:]
+            position_ids=lesson.positions,
+            logits_to_keep=learnt,
+        ).logits
         each = F.cross_entropy(
             logits.reshape(-1, logits.shape[-1]).float(),
             labels.reshape(-1),
             ignore_index=NOT_LEARNT,
             reduction="none",
         )
-        loss = each @ lesson.weights[:, 1:].reshape(-1) / tokens
+        loss = each @ weights.reshape(-1) / tokens
         if self._codebook and self.reconstruction > 0:
             loss = loss + self.reconstruction * self._rebuilt(logits, labels)
         return loss
+
+    def _shown(self, lesson: Lesson, pixels: Tensor) -> dict[str, Tensor]:
+        """Return words and picture as the model takes them: together, where tokens were left out."""
+        if lesson.patches is None:
+            return {"input_ids": lesson.input_ids, "pixel_values": pixels}
+        parts = self.model.model
+        seen = parts.multi_modal_projector(parts.vision_tower(pixels).last_hidden_state)
+        words = self.model.get_input_embeddings()(lesson.input_ids)
+        number = lesson.patches.clamp(min=0)[..., None].expand(-1, -1, seen.shape[-1])
+        here = (lesson.patches >= 0)[..., None]
+        return {"inputs_embeds": torch.where(here, seen.gather(1, number).to(words), words)}
 
     def _rebuilt(self, logits: Tensor, labels: Tensor) -> Tensor:
         """Mean square error between maps decoded softly and maps decoded from the right codes."""
@@ -228,9 +242,16 @@ def _batch(
     names = [record.image for record, _ in found]
     lesson = make_lesson(speaker.writing, turns, options.longest, ends, names)
     if step < options.focus:
-        lesson = focused(lesson, [record.task for record, _ in found], speaker.writing.image)
+        lesson = focused(
+            lesson, [r for r, _ in found], speaker.writing.image, _depth_tokens(speaker)
+        )
     pixels = speaker.show([picture for _, picture in found])
     return lesson.to(team.device), pixels.to(team.device, next(speaker.model.parameters()).dtype)
+
+
+def _depth_tokens(speaker: Speaker) -> Tensor:
+    start, end, codes = speaker.vocabulary.start, speaker.vocabulary.end, speaker.vocabulary.codes
+    return torch.tensor([start, end, *codes])
 
 
 def _tokens(lesson: Lesson, team: Team) -> float:

@@ -35,12 +35,13 @@ Listing = Literal["boxes", "things"]
 #: What is added to the question to be answered in steps.
 STEPS: dict[Listing, str] = {
     "boxes": " First give a bounding box for each of them, then the number.",
-    "things": " First name all things from left to right, with a bounding box for each, then the "
-    "number.",
+    "things": " First name all things from left to right, with the sides of their boxes.",
 }
 
 #: Lines and words of an answer in steps that have numbers of their own.
-_STEP = re.compile(r"^[a-x](?: [^=\n]+)?=.*$|Box \d+:|<PIXEL_\d+>", re.MULTILINE)
+_STEP = re.compile(
+    r"^(?:Things|Left|Top|Right|Bottom|So far):.*$|Box \d+:|<PIXEL_\d+>", re.MULTILINE
+)
 _MANY = re.compile(
     r"\b(?:how many|count(?: all| every| each)?(?: the| of)*|number of)\s+"
     r"(?:of\s+)?(?:the\s+)?([a-z][a-z -]*?)"

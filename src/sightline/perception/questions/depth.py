@@ -37,16 +37,20 @@ NEAREST = (
 Spelling = Literal["digits", "pixels"]
 
 _FORMS: dict[Spelling, str] = {"digits": "x,y", "pixels": "pixel tokens"}
+#: Pixel tokens say by themselves how large the picture is.
+_FRAMES: dict[Spelling, str] = {
+    "digits": f" The picture is {SIDE} × {SIDE} pixels.",
+    "pixels": "",
+}
 #: What is added to the question to be answered in steps, by how places are written.
 STEPS: dict[Spelling, str] = {
-    spelling: f" The picture is {SIDE} × {SIDE} pixels. First give each point as letter={form}=value, "
-    "how near it is from 00 to 99, then the depth map in depth tokens, then the highest value so far "
-    "at each: higher is nearer."
+    spelling: f"{_FRAMES[spelling]} Give each point as letter={form}=value from 00 to 99, then the "
+    "depth map in depth tokens, then the highest value so far."
     for spelling, form in _FORMS.items()
 }
 POINTING: dict[Spelling, str] = {
-    spelling: f"The picture is {SIDE} × {SIDE} pixels. Give each marked point as letter={form}=value, "
-    "how near it is from 00 to 99."
+    spelling: f"Give each marked point as letter={form}=value from 00 to 99: higher is nearer."
+    f"{_FRAMES[spelling]}"
     for spelling, form in _FORMS.items()
 }
 

@@ -1,19 +1,23 @@
-"""How many, by naming everything that is seen: a line for each thing, from left to right.
+"""How many, by naming everything that is seen: rows with an entry for each thing, from left to right.
 
-To list the boxes of a kind a model has to find, each time, the next thing of that kind: two searches at
-once, and a small one does not learn them (docs/lab-log.md). Here it goes through all things by their
-letters, a to x, and says of each what it is, its box, and how many of the kind there were so far:
+To list the boxes of a kind a model has to find, each time, the next thing of that kind; and to go
+through all things line by line, that with the next letter. Neither was learnt by a small one
+(docs/lab-log.md). Here everything is said in rows: what the things are, where their left sides are, and
+so on, and how many of the kind there were so far,
 
-    a lamps=<PIXEL_7><PIXEL_90><PIXEL_30><PIXEL_160> 0
-    b cups=<PIXEL_40><PIXEL_9><PIXEL_61><PIXEL_30> 1
-    c things=<PIXEL_80><PIXEL_9><PIXEL_99><PIXEL_30> 1
-    d=. 1
+    Things: lamps cups things-----…
+    Left:<PIXEL_7><PIXEL_40><PIXEL_80>-----…
+    Top:<PIXEL_90><PIXEL_9><PIXEL_9>-----…
+    Right:<PIXEL_30><PIXEL_61><PIXEL_99>-----…
+    Bottom:<PIXEL_160><PIXEL_30><PIXEL_30>-----…
+    So far: zero one one one one one one one…
     So the number of cups is 1
 
-where d is the letter behind the last thing: a dot for the end, unless all letters are taken. Things are
-those that the model's eyes saw, so that a line is about the thing that has its letter there; what they
-are is known from the truth, and what the truth does not know is a thing. The list is perception: it
-does not depend on what is asked, and which lines are of the kind can be counted by anybody.
+24 entries each, dashes where nothing is seen. So what is said of a thing always stands at the same
+distance from the token of that thing in the picture, row by row, and to say it is to copy. Things are
+those that the model's eyes saw; what they are is known from the truth, and what the truth does not know
+is a thing. The list is perception: it does not depend on what is asked, and those of the kind can be
+counted by anybody.
 """
 
 from __future__ import annotations
@@ -27,9 +31,9 @@ from sightline.perception.questions.plurals import plural
 from sightline.perception.questions.records import Record
 from sightline.perception.vocabulary import PIXELS, Box, box_to_text, boxes_from_text
 
-#: Letters of things, from left to right; there are never more.
-NAMES = "abcdefghijklmnopqrstuvwx"
-ASK_LIST = "Name all things from left to right, with a bounding box for each."
+#: Entries of a row; there are never more things.
+ENTRIES = 24
+ASK_LIST = "Name all things from left to right, with the sides of their boxes."
 #: What somebody sees and nobody knows.
 UNKNOWN = "thing"
 
@@ -38,7 +42,14 @@ Shares = tuple[float, float, float, float]
 
 #: Boxes that share so much of what they cover together are one thing.
 _SAME = 0.4
-_LINE = re.compile(r"^[a-x] ([^=\n]+)=((?:<PIXEL_\d{1,9}>)+)", re.MULTILINE)
+_SIDES = ("Left", "Top", "Right", "Bottom")
+_NOTHING = "-"
+_NUMBERS = (
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+    *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen"),
+    *("nineteen", "twenty"),
+)
+_ROW = re.compile(r"^(Things|Left|Top|Right|Bottom):([^\n]*?)-*$", re.MULTILINE)
 
 
 def kinds_of(seen: Sequence[Shares], known: Mapping[str, Sequence[Shares]]) -> list[str]:
@@ -85,23 +96,38 @@ def read_listing(text: str) -> list[tuple[str, Box]] | None:
         None if the text has no such list; an empty one if it says that there is nothing.
 
     Raises:
-        InputError: a box is none.
+        InputError: rows do not belong together, or a box is none.
     """
-    found = [(kind, boxes_from_text(box)[0]) for kind, box in _LINE.findall(text)]
-    return found if found or re.search(r"^a=\.", text, re.MULTILINE) else None
+    rows = dict(_ROW.findall(text))
+    if "Things" not in rows:
+        return None
+    kinds = rows["Things"].split()
+    sides = [re.findall(r"<PIXEL_\d{1,9}>", rows.get(side, "")) for side in _SIDES]
+    if any(len(row) != len(kinds) for row in sides):
+        raise InputError(
+            f"{len(kinds)} things are named, with {', '.join(str(len(row)) for row in sides)} sides"
+        )
+    boxes = ["".join(four) for four in zip(*sides, strict=True)]
+    return [(kind, boxes_from_text(box)[0]) for kind, box in zip(kinds, boxes, strict=True)]
 
 
 def _rows(seen: Sequence[Shares], kinds: Sequence[str], asked: str | None) -> list[str]:
-    if len(seen) > len(NAMES):
-        raise InputError(f"{len(seen)} things, and there are letters for {len(NAMES)}")
-    rows = []
-    for number, (name, box, kind) in enumerate(zip(NAMES, seen, kinds, strict=False), 1):
-        count = "" if asked is None else f" {list(kinds[:number]).count(asked)}"
-        rows.append(f"{name} {plural(kind)}={box_to_text(_with_size(box), 1, 1)}{count}")
-    if len(seen) < len(NAMES):
-        count = "" if asked is None else f" {list(kinds).count(asked)}"
-        rows.append(f"{NAMES[len(seen)]}=.{count}")
+    if len(seen) > ENTRIES:
+        raise InputError(f"{len(seen)} things, and there are places for {ENTRIES}")
+    words = [box_to_text(_with_size(box), 1, 1) for box in seen]
+    nothing = _NOTHING * (ENTRIES - len(seen))
+    rows = ["Things:" + "".join(f" {plural(kind)}" for kind in kinds) + nothing]
+    for number, side in enumerate(_SIDES):
+        some = "".join(f"<{word.strip('<>').split('><')[number]}>" for word in words)
+        rows.append(f"{side}:{some}{nothing}")
+    if asked is not None:
+        counts = [list(kinds[: number + 1]).count(asked) for number in range(ENTRIES)]
+        rows.append("So far:" + "".join(f" {_word(count)}" for count in counts))
     return rows
+
+
+def _word(count: int) -> str:
+    return _NUMBERS[count] if count < len(_NUMBERS) else "many"
 
 
 def _with_size(box: Shares) -> Shares:

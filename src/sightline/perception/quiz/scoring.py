@@ -18,7 +18,7 @@ from sightline.errors import InputError
 from sightline.perception.codebook.score import Share
 from sightline.perception.codebook.tokenizer import DepthTokenizer
 from sightline.perception.model.answering import (
-    BOX,
+    GROUPS,
     PLACE,
     read_count_answer,
     read_depth_answer,
@@ -126,7 +126,8 @@ def judge_speaker(
         sizes = [pixels.shape[:2] for pixels in pictures]
         shown = [squash(pixels) for pixels in pictures] if looks is None else looks(some)
         wanted = [_asked(item, steps, speaker.writing.speech) for item in some]
-        sides = BOX if some[0].topic == "count" else PLACE
+        counted = some[0].topic == "count"
+        sides = GROUPS[speaker.writing.speech.counts_by] if counted else PLACE
         said = speak_all(speaker, shown, wanted, sides=sides)
         for item, size, text in zip(some, sizes, said, strict=True):
             if item.topic == "count":
