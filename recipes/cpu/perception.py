@@ -18,6 +18,8 @@ on. Stages:
     align        the projector, which learns what the eyes' numbers mean
     chain        a speaker that writes down what it perceives before it answers
     direct       one of the same size, as many samples, that is taught answers alone
+    more_chain   the chain goes on: first points and things alone again, then whole pictures
+    more_direct  the direct one goes on for as many steps
 
 Depth is what the eyes' own network sees, as in the paper; things are those of rendered scenes.
 `benchmarks/perception.py` measures what came out, on pictures that none of them has seen.
@@ -79,6 +81,7 @@ from sightline.perception.model.options import SpeakerOptions
 from sightline.perception.model.thing_lessons import Boxes, train_finder
 from sightline.perception.model.things import ThingFinder
 from sightline.perception.model.training import Samples, train_speaker
+from sightline.perception.questions import depth
 from sightline.perception.questions.count_sets import (
     Counted,
     counted_scenes,
@@ -107,6 +110,8 @@ ALIGN_STEPS, ALIGN_BATCH, ALIGN_POINTS = 1000, 48, 30_000
 #: goes on with the paper's curriculum, both while it sees only what an answer is about (`model/focus`),
 #: and ends with questions about whole pictures.
 STEPS, BATCH, FIRST_STEPS, CURRICULUM_STEPS = 2200, 16, 400, 800
+#: Steps that both go on for; a chain sees only what an answer is about in the first of them.
+MORE_STEPS, MORE_FOCUS = 1400, 1000
 #: Every so many questions are asked directly as well, and by way of the map alone.
 OTHERWISE = 4
 #: Points of questions; five twice, or a model hardly ever sees the last letter.
@@ -393,13 +398,20 @@ def _few(seen: Looks, records: Sequence[Record]) -> list[torch.Tensor]:
 
 
 def _train(
-    work: Path, name: str, samples: Samples, speaker: Speaker, *, steps: int, focus: int = 0
+    work: Path,
+    name: str,
+    samples: Samples,
+    speaker: Speaker,
+    *,
+    steps: int,
+    focus: int = 0,
+    rate: float = 1.5e-3,
 ) -> None:
     out = work / name
     options = SpeakerOptions(
         batch=len(samples) // steps,
-        rate=1.5e-3,
-        projector_rate=1e-3,
+        rate=rate,
+        projector_rate=rate / 1.5,
         weight_decay=0.01,
         conclusion=8.0,
         focus=focus,
@@ -461,6 +473,45 @@ def direct(data: Path, work: Path) -> None:  # noqa: ARG001
     _train(work, "direct", samples, speaker, steps=STEPS)
 
 
+def more_chain(data: Path, work: Path) -> None:  # noqa: ARG001
+    """Compare more values, of points strewn anew, and count more things; then whole pictures again."""
+    found, chosen = _records(work), random.Random(2)
+    speaker, seen = _taught(work)
+    chains = {
+        name: _pictured(work, [r for r in found[name] if _in_steps(r)], seen)
+        for name in ("reasoning", "counting")
+    }
+    strewn = ScatteredPoints(found["generation"], seen, 100_000, in_steps=True, seed=2)
+    kinds = [strewn, chains["reasoning"], strewn, chains["counting"]]
+    first = Drawn(kinds, MORE_FOCUS * BATCH, seed=2)
+    reasoning = [_asked_in_steps(found["reasoning"], 3), _asked_in_steps(found["counting"], 2)]
+    whole = _mixed(reasoning, chosen)[: (MORE_STEPS - MORE_FOCUS) * BATCH]
+    samples = InTurn(first, _pictured(work, whole, seen))
+    _go_on(speaker, work / "chain")
+    _train(work, "more_chain", samples, speaker, steps=MORE_STEPS, focus=MORE_FOCUS, rate=1e-3)
+
+
+def _in_steps(record: Record) -> bool:
+    return record.task == "chain" and depth.MAP_STEP not in record.question
+
+
+def more_direct(data: Path, work: Path) -> None:  # noqa: ARG001
+    """Teach the direct speaker answers alone for as many steps more."""
+    found = _records(work)
+    parts = [[r for r in found[name] if r.task == "direct"] for name in ("reasoning", "counting")]
+    speaker, seen = _taught(work)
+    samples = _pictured(work, _mixed(parts, random.Random(4))[: MORE_STEPS * BATCH], seen)
+    _go_on(speaker, work / "direct")
+    _train(work, "more_direct", samples, speaker, steps=MORE_STEPS, rate=1e-3)
+
+
+def _go_on(speaker: Speaker, run: Path) -> None:
+    """Give a speaker the weights that an earlier run ended with."""
+    own = dict(speaker.model.named_parameters())
+    for name, value in torch.load(run / "checkpoint.pt", weights_only=True)["model"].items():
+        own[name].data.copy_(value)
+
+
 def _bfloat16() -> bool:
     return bool(torch.cpu._is_avx512_bf16_supported())
 
@@ -491,8 +542,8 @@ def publish_codebook(data: Path, work: Path) -> None:
 def publish_speaker(data: Path, work: Path) -> None:  # noqa: ARG001
     """Enter the speaker with steps among the embedded models."""
     path = embedded_folder() / "speaker.safetensors"
-    write_bytes(path, (work / "chain" / path.name).read_bytes())
-    last = Log(work / "chain" / "log.jsonl").rows()[-1]
+    write_bytes(path, (work / "more_chain" / path.name).read_bytes())
+    last = Log(work / "more_chain" / "log.jsonl").rows()[-1]
     record(
         "speaker",
         path.name,
@@ -500,7 +551,8 @@ def publish_speaker(data: Path, work: Path) -> None:  # noqa: ARG001
         purpose="language",
         summary="answers in steps which point is nearest and how many there are",
         trained_on="photographs with depth by small, rendered scenes",
-        note=f"{last['step']} steps of {BATCH}, loss {last['loss']:.3f}; docs/tables/perception.md",
+        note=f"{STEPS + last['step']} steps of {BATCH}, loss {last['loss']:.3f}; "
+        "docs/tables/perception.md",
     )
 
 
@@ -509,7 +561,7 @@ STAGES = {
     f.__name__: f
     for f in (
         *(codebook, collections, pictures, network, glass, finder, looks),
-        *(points, counts, align, chain, direct),
+        *(points, counts, align, chain, direct, more_chain, more_direct),
     )
 }
 

@@ -157,8 +157,9 @@ class Lesson:
 
     def to(self, device: torch.device) -> Lesson:
         """Return it on another device."""
-        parts = (getattr(self, field.name) for field in fields(self))
-        return Lesson(*(None if part is None else part.to(device) for part in parts))
+        parts = {field.name: getattr(self, field.name) for field in fields(self)}
+        moved: Any = {k: None if part is None else part.to(device) for k, part in parts.items()}
+        return Lesson(**moved)
 
 
 def make_lesson(
