@@ -122,8 +122,8 @@ export class PhysicsTab {
     about.hidden = false;
     if (!this.models.defaults.video) {
       button.disabled = true;
-      about.replaceChildren("This server has no video model to run: the embedded one wants ",
-        make("code", {}, "pip install 'sightline[perception]'"), ". Videos of any other can be scored.");
+      about.replaceChildren("This server has no video model to run: the embedded one wants, in Sightline's clone, ",
+        make("code", {}, "pip install -c constraints.txt -e '.[perception]'"), ". Videos of any other can be scored.");
       return;
     }
     about.textContent = `The video model is ${this.models.defaults.video}: it sees three frames and continues them.`;
