@@ -70,6 +70,26 @@ def test_a_running_job_is_cancelled(server, client, long_film, small_photo):
     assert client.get(f"/v1/jobs/{job['id']}").status_code == 404
 
 
+def test_cancelling_inside_a_step_leaves_the_worker_alive(server, client, photo):
+    """The tiles of a picture are one step; between two of them it is heard."""
+    from io import BytesIO
+
+    from PIL import Image
+
+    large = BytesIO()
+    Image.fromarray(photo).resize((1000, 1000)).save(large, "JPEG")
+    deaths, worker = server.metric("worker_deaths_total"), server.worker()
+    files = {"image": large.getvalue(), "tiles": (None, "true"), "sigma": (None, "true")}
+    job = client.post("/v1/depth?wait=false", files=files).json()
+    wait_for(lambda: client.get(f"/v1/jobs/{job['id']}").json()["step"] == "estimating depth", 30)
+    client.delete(f"/v1/jobs/{job['id']}")
+    wait_for(lambda: state(client, job) == "cancelled", 30)
+    assert client.post("/v1/physics/world", json={}).status_code == 200
+    assert server.worker() == worker
+    assert server.metric("worker_deaths_total") == deaths
+    assert not [path for path in server.left() if path.parent.name == job["id"]]
+
+
 def test_a_full_queue_refuses_and_says_when_to_come_back(server, client, long_film, small_photo):
     first = start(client, long_film)
     wait_for(lambda: state(client, first) == "running")
@@ -155,7 +175,12 @@ def test_nothing_is_left_of_what_was_answered(server, client, small_photo, short
     wait_for(lambda: {path.parent.name for path in server.left()} <= kept)
     job = client.post("/v1/depth?wait=false", files={"image": small_photo}).json()
     follow(client, job)
-    assert any(job["id"] == path.parent.name for path in server.left())
+    mine = [path.name for path in server.left() if job["id"] == path.parent.name]
+    assert "result-npz.npz" in mine
+    assert not [name for name in mine if name.startswith("upload")]  # the upload is gone already
+    cloud = client.get(f"/v1/jobs/{job['id']}/result", params={"format": "ply"}).content
+    at_once = client.post("/v1/depth?format=ply", files={"image": small_photo}).content
+    assert cloud == at_once  # colours and all
     client.delete(f"/v1/jobs/{job['id']}")
     wait_for(lambda: {path.parent.name for path in server.left()} <= kept)
 

@@ -12,7 +12,7 @@ import httpx
 import numpy as np
 import pytest
 
-from sightline.app.crew import memory_of
+from sightline.app.hands import memory_of
 
 from .conftest import running, wait_for
 

@@ -483,8 +483,9 @@ class ExamplesAnswer(BaseModel):
 class HealthAnswer(BaseModel):
     """A sign of life."""
 
-    status: Literal["ok", "starting"]
+    status: Literal["ok", "starting", "failing"]
     version: str
     workers: int
     ready: int
     queue: int
+    error: str | None = Field(description="why nothing can be done, where workers cannot start")

@@ -7,7 +7,7 @@ from pathlib import Path as File
 from typing import Annotated, Any, get_args
 
 from fastapi import APIRouter, Path, Request
-from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 
 from sightline import __version__
 from sightline.app import schemas
@@ -104,19 +104,32 @@ async def example(
     tags=["about"],
     summary="A sign of life",
     response_model=schemas.HealthAnswer,
-    responses={status: said for status, said in errors().items() if status not in (401, 429)},
+    responses={
+        **{status: said for status, said in errors().items() if status not in (401, 429)},
+        503: {
+            "model": schemas.HealthAnswer,
+            "description": "workers keep dying at their start: nothing can be done",
+        },
+    },
 )
-async def healthz(request: Request) -> dict[str, Any]:
-    """Say `starting` until the first worker has its model; requests wait for it meanwhile."""
+async def healthz(request: Request) -> Response:
+    """Say `starting` until the first worker has its model; requests wait for it meanwhile.
+
+    Where workers keep dying at their start it is `failing`, with 503 and the reason, until one starts.
+    """
     desk = _desk(request)
-    ready = desk.crew.ready
-    return {
-        "status": "ok" if ready else "starting",
+    ready, failing = desk.crew.ready, desk.crew.failing
+    body = {
+        "status": "failing" if failing is not None else "ok" if ready else "starting",
         "version": __version__,
         "workers": desk.options.workers,
         "ready": ready,
         "queue": len(desk.crew),
+        "error": None if failing is None else failing.sentence,
     }
+    if failing is None:
+        return JSONResponse(body)
+    return JSONResponse(body, failing.status, headers=failing.headers)
 
 
 @router.get(

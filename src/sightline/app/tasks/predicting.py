@@ -27,6 +27,7 @@ from sightline.physics.render import render
 
 def run(order: Order, tools: Tools, report: Reporter) -> tuple[Sequence[str], dict[str, str]]:
     """Let the model predict, and ask the laws about what it makes of it."""
+    tools.laws.wait(report)
     start, fields = time.perf_counter(), order.fields
     report(None, "loading the video model")
     model = tools.video_model

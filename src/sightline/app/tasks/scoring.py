@@ -50,6 +50,7 @@ def run(order: Order, tools: Tools, report: Reporter) -> tuple[Sequence[str], di
             f"{len(frames)} frames are too few after {condition} condition frames",
             remedy=f"send at least {condition + 2}",
         )
+    tools.laws.wait(report)
     report(None, "measuring")
     motion, note = _truth(frames, fields)
     if motion is not None and len(frames) != len(motion.positions):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sightline.app.problems import NO_SPEAKER, NO_VIDEO_MODEL, Problem, in_words
+from sightline.app.tasks.laws import Laws
 from sightline.app.worker import Setup
 from sightline.errors import InputError, install
 from sightline.weights import catalogue
@@ -38,6 +39,7 @@ class Tools:
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
         self.limits = setup.limits
+        self.laws = Laws(setup.spool)
         self._estimators: dict[str, DepthEstimator] = {}
 
     def warm(self) -> None:
