@@ -247,6 +247,7 @@ class Crew:
         self._starts = _Starts()
         hand.ready = True
         self._note_ready()
+        self._note_memory(hand)
         while True:
             task = await self._next(hand)
             if task is None:
@@ -257,6 +258,11 @@ class Crew:
             hand.task = None
             if not alive:
                 return True
+
+    def _note_memory(self, hand: Hand) -> int:
+        memory = memory_of(hand.pid)
+        self._metrics.set("worker_memory_bytes", memory, worker=str(hand.pid))
+        return memory
 
     def _note_ready(self) -> None:
         self._metrics.set("workers_ready", self.ready)
@@ -333,7 +339,7 @@ class Crew:
         seconds = task.seconds
         self._usual += 0.2 * (seconds - self._usual)
         self._metrics.time("job_seconds", seconds, kind=task.job.kind)
-        self._metrics.set("worker_memory_bytes", memory_of(hand.pid), worker=str(hand.pid))
+        self._note_memory(hand)
         if message["type"] == "done":
             _settle(task, answer=message)
         elif message["type"] == "cancelled":
@@ -350,8 +356,7 @@ class Crew:
         if task.seconds > limits.seconds:
             sentence = f"this took longer than {limits.seconds:g} s and was stopped; "
             return Problem(503, sentence + "send something smaller"), "time"
-        memory = memory_of(hand.pid)
-        self._metrics.set("worker_memory_bytes", memory, worker=str(hand.pid))
+        memory = self._note_memory(hand)
         if memory > limits.memory_mb * 1e6:
             sentence = f"this took more than {limits.memory_mb:g} MB of memory and was stopped; "
             return Problem(503, sentence + "send something smaller"), "memory"
