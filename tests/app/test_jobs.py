@@ -110,6 +110,30 @@ def test_a_full_queue_refuses_and_says_when_to_come_back(server, client, long_fi
         assert follow(client, waiting[number])[-1]["state"] == "done"
 
 
+def test_mistakes_of_a_form_are_told_before_anybody_waits(client, long_film, small_photo):
+    """While the worker is at something else."""
+    job = start(client, long_film)
+    wait_for(lambda: state(client, job) == "running")
+    image = {"image": small_photo, "people": (None, "false")}
+    for fields, says in (
+        ({"length": (None, "1,2,3=1m")}, "not 4 numbers"),
+        ({"depth_at": (None, "1,2=far")}, "not a length"),
+        ({"box": (None, "1,2,30,40")}, "says no length"),
+        ({"camera_height": (None, "1.5 lightyears")}, "unknown unit"),
+        ({"from": (None, "here"), "to": (None, "1,1")}, "not 2 numbers"),
+    ):
+        path = "/v1/measure" if "from" in fields else "/v1/metric"
+        answer = client.post(path, files={**image, **fields})
+        assert answer.status_code == 422, answer.text
+        assert says in answer.json()["error"]
+        assert "--" not in answer.json()["error"]
+    wrong = client.post("/v1/depth", files={"video": long_film, "sigma": (None, "true")})
+    assert wrong.status_code == 422
+    assert state(client, job) == "running"
+    client.delete(f"/v1/jobs/{job['id']}")
+    wait_for(lambda: state(client, job) == "cancelled")
+
+
 def test_a_worker_killed_over_a_job(server, client, long_film, small_photo):
     """Its client gets an error, those that wait and come next get answers."""
     job = start(client, long_film)

@@ -181,6 +181,8 @@ def _check(desk: Desk, job: Job, uploads: list[str]) -> Job | None:
         raise Problem(422, f"this server has no depth model called {model!r}; it has {known}")
     if job.kind == "depth" and len(uploads) != 1:
         raise Problem(422, "send either a picture as image or a video as video")
+    if uploads == ["video"] and fields.get("sigma"):
+        raise Problem(422, "error bars are for pictures, not for videos; leave out sigma")
     if job.kind in ("metric", "ask") and not uploads:
         raise Problem(422, "send a picture as the field image")
     if job.kind == "score" and not uploads:

@@ -49,8 +49,6 @@ def _film(
 
     limits, start = tools.limits, time.perf_counter()
     fields = order.fields
-    if fields["sigma"]:
-        raise InputError("error bars are for pictures, not for videos", remedy="leave out sigma")
     check_film(path, limits)
 
     def follow(done: int, total: int | None) -> None:
