@@ -13,7 +13,8 @@ from sightline import __version__
 from sightline.app import schemas
 from sightline.app.desk import Desk
 from sightline.app.problems import Problem
-from sightline.app.routes.describe import errors
+from sightline.app.routes import examples as looks
+from sightline.app.routes.describe import errors, shown
 from sightline.examples import example_person, example_photograph
 from sightline.files.formats import PICTURE_SUFFIXES
 
@@ -28,7 +29,7 @@ VIDEO_TYPES = (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".gif")
     tags=["about"],
     summary="Models, their licences, and which of them this server runs",
     response_model=schemas.ModelsAnswer,
-    responses=errors(),
+    responses={**shown(looks.MODELS), **errors()},
 )
 async def models(request: Request) -> dict[str, Any]:
     """List them; one that is not `usable` cannot be named in a request."""
@@ -40,7 +41,7 @@ async def models(request: Request) -> dict[str, Any]:
     tags=["about"],
     summary="What a request may cost",
     response_model=schemas.LimitsAnswer,
-    responses=errors(),
+    responses={**shown(looks.LIMITS), **errors()},
 )
 async def limits(request: Request) -> dict[str, Any]:
     """Whatever goes beyond is refused with 413, 422, 429 or 503."""
@@ -69,7 +70,7 @@ async def limits(request: Request) -> dict[str, Any]:
     tags=["about"],
     summary="Photographs that come with the package",
     response_model=schemas.ExamplesAnswer,
-    responses=errors(),
+    responses={**shown(looks.PHOTOGRAPHS), **errors()},
 )
 async def examples() -> dict[str, Any]:
     """To try things on."""
@@ -105,10 +106,12 @@ async def example(
     summary="A sign of life",
     response_model=schemas.HealthAnswer,
     responses={
+        **shown(looks.HEALTH),
         **{status: said for status, said in errors().items() if status not in (401, 429)},
         503: {
             "model": schemas.HealthAnswer,
             "description": "workers keep dying at their start: nothing can be done",
+            "content": {"application/json": {"example": looks.FAILING}},
         },
     },
 )
@@ -137,7 +140,7 @@ async def healthz(request: Request) -> Response:
     tags=["about"],
     summary="Figures for Prometheus",
     response_class=PlainTextResponse,
-    responses=errors(),
+    responses={200: {"content": {"text/plain": {"example": looks.METRICS}}}, **errors()},
 )
 async def metrics(request: Request) -> Response:
     """In its text format."""
