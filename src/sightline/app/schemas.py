@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
@@ -360,20 +360,30 @@ class TrackAnswer(BaseModel):
     states: list[str]
 
 
+class ViolationAnswer(BaseModel):
+    """Where a law is broken."""
+
+    frame: int = Field(description="where it is worst, or begins; the first is 0")
+    body: int = Field(description="place in `tracks`, the first is 0; -1 where it is of all")
+    size: float = Field(description="by how much, in the unit of the tolerance")
+
+
 class LawAnswer(BaseModel):
     """What a law says about a video."""
 
     name: str
     title: str
-    says: str
-    unit: str
+    says: str = Field(description="what it is about, in a phrase")
+    unit: str = Field(description="of the value; empty for a share or a ratio")
     value: float | None
+    text: str | None = Field(description="the value as people say it")
+    allowed: str = Field(description="what passes, as people say it")
     right: float | None
     interval: list[float] | None
     tolerance: float
-    tolerance_unit: str
+    tolerance_unit: str = Field(description="empty for a share or a ratio")
     violated: bool
-    violations: list[dict[str, Any]]
+    violations: list[ViolationAnswer]
 
 
 class AbnormalAnswer(BaseModel):

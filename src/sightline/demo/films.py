@@ -76,7 +76,7 @@ def _film(take: Take, where: str, key: str, given: int) -> dict[str, Any]:
     from sightline.video_model.page import make_film, side_by_side
     from sightline.video_model.scoring import VELOCITY
 
-    film = make_film(take, f"{where}: truth above, model below", key, given)
+    film = make_film(take, f"{where}, frame by frame: truth above, model below", key, given)
     error = take.score.values.get(VELOCITY)
     broken = dict.fromkeys(law_title(one.law) for one in take.score.violations)
     return {

@@ -137,9 +137,11 @@ _PHYSICS: dict[str, Any] = {
         {
             "name": "velocity_paper",
             "title": "velocity error",
-            "says": "mean |v - v̂|",
+            "says": "how far speed and direction are off on average, after the given frames",
             "unit": "units/s",
             "value": 0.004,
+            "text": "0.004 units/s",
+            "allowed": "up to 0.2 units/s",
             "right": None,
             "interval": None,
             "tolerance": 0.2,
