@@ -464,7 +464,9 @@ def test_mistakes_in_words(page, tmp_path):
     expect(page.locator("#panel-depth .space")).to_be_hidden()  # no grey pane beside half a picture
     broken.write_bytes(b"no picture at all")
     choose(page, broken)
-    expect(page.locator("#panel-depth .work")).to_be_hidden()  # and none where there is not even that
+    expect(
+        page.locator("#panel-depth .work")
+    ).to_be_hidden()  # and none where there is not even that
     page.expected()
     large = tmp_path / "large.jpg"
     large.write_bytes(bytes(5_000_000))
