@@ -78,7 +78,7 @@ def test_an_answer_that_nobody_deserves_is_noticed(found, loads, status):
 
 
 def test_waiting_too_long_is_noticed(found, loads):
-    found.seen += [loads.Seen("depth", 3.0, 0.6, 200, "") for _ in range(3)]
+    found.seen += [loads.Seen("depth", 3.0, 0.6, 200, "") for _ in range(9)]
     assert found.wrong(500, 100) == ["95 % took up to 5.0 times what was to be expected"]
 
 
