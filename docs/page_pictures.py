@@ -113,6 +113,9 @@ def photograph(
         page.wait_for_timeout(200)
         page.evaluate("scrollTo(0, 0)")
         keep(page, f"{tab}-{size}-{look}")
+    page.evaluate("document.querySelector('#panel-physics .laws-here').scrollIntoView()")
+    page.evaluate("scrollBy(0, -110)")  # from below the bar at the top
+    keep(page, f"laws-{size}-{look}")
     context.close()
 
 

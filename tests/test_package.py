@@ -104,3 +104,11 @@ def test_sources_name_no_machine_path():
         for path in (ROOT / folder).rglob("*"):
             if path.suffix in (".py", ".md", ".html", ".js", ".css"):
                 assert not pattern.search(path.read_text()), path
+
+
+def test_nobody_is_told_to_install_from_an_index():
+    """Sightline is installed from its clone; a package of that name elsewhere is not ours."""
+    texts = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
+    texts += [path for path in SOURCE.rglob("*") if path.suffix in (".py", ".js", ".html")]
+    for path in texts:
+        assert not re.search(r"pip install [^\n]*sightline", path.read_text()), path

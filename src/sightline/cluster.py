@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, TypeVar
 
-from sightline.errors import InputError, SightlineError
+from sightline.errors import InputError, SightlineError, install
 from sightline.processes import PATIENCE, RETRIES, Answer, EndOfRun, attempt
 
 T = TypeVar("T")
@@ -162,6 +162,4 @@ def _import_ray() -> Any:
     try:
         return import_module("ray")
     except ModuleNotFoundError as error:
-        raise InputError(
-            "Ray is not installed", remedy="pip install 'sightline[cluster]'"
-        ) from error
+        raise InputError("Ray is not installed", remedy=install("cluster")) from error

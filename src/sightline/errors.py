@@ -47,6 +47,15 @@ def _rebuild(
     return kind(problem, path=path, remedy=remedy)
 
 
+def install(extra: str) -> str:
+    """Say how to install an extra: Sightline is installed from its clone, not from an index.
+
+    >>> install("train")
+    "in Sightline's clone run: pip install -c constraints.txt -e '.[train]'"
+    """
+    return f"in Sightline's clone run: pip install -c constraints.txt -e '.[{extra}]'"
+
+
 def explained(error: Exception, what: str, memory: str = "use fewer --workers") -> SightlineError:
     """Return an error of our own kind, one that can be sent from process to process.
 

@@ -70,6 +70,26 @@ def test_a_running_job_is_cancelled(server, client, long_film, small_photo):
     assert client.get(f"/v1/jobs/{job['id']}").status_code == 404
 
 
+def test_cancelling_inside_a_step_leaves_the_worker_alive(server, client, photo):
+    """The tiles of a picture are one step; between two of them it is heard."""
+    from io import BytesIO
+
+    from PIL import Image
+
+    large = BytesIO()
+    Image.fromarray(photo).resize((1000, 1000)).save(large, "JPEG")
+    deaths, worker = server.metric("worker_deaths_total"), server.worker()
+    files = {"image": large.getvalue(), "tiles": (None, "true"), "sigma": (None, "true")}
+    job = client.post("/v1/depth?wait=false", files=files).json()
+    wait_for(lambda: client.get(f"/v1/jobs/{job['id']}").json()["step"] == "estimating depth", 30)
+    client.delete(f"/v1/jobs/{job['id']}")
+    wait_for(lambda: state(client, job) == "cancelled", 30)
+    assert client.post("/v1/physics/world", json={}).status_code == 200
+    assert server.worker() == worker
+    assert server.metric("worker_deaths_total") == deaths
+    assert not [path for path in server.left() if path.parent.name == job["id"]]
+
+
 def test_a_full_queue_refuses_and_says_when_to_come_back(server, client, long_film, small_photo):
     first = start(client, long_film)
     wait_for(lambda: state(client, first) == "running")
@@ -88,6 +108,30 @@ def test_a_full_queue_refuses_and_says_when_to_come_back(server, client, long_fi
     client.delete(f"/v1/jobs/{first['id']}")
     for number in (0, 2, 3):
         assert follow(client, waiting[number])[-1]["state"] == "done"
+
+
+def test_mistakes_of_a_form_are_told_before_anybody_waits(client, long_film, small_photo):
+    """While the worker is at something else."""
+    job = start(client, long_film)
+    wait_for(lambda: state(client, job) == "running")
+    image = {"image": small_photo, "people": (None, "false")}
+    for fields, says in (
+        ({"length": (None, "1,2,3=1m")}, "not 4 numbers"),
+        ({"depth_at": (None, "1,2=far")}, "not a length"),
+        ({"box": (None, "1,2,30,40")}, "says no length"),
+        ({"camera_height": (None, "1.5 lightyears")}, "unknown unit"),
+        ({"from": (None, "here"), "to": (None, "1,1")}, "not 2 numbers"),
+    ):
+        path = "/v1/measure" if "from" in fields else "/v1/metric"
+        answer = client.post(path, files={**image, **fields})
+        assert answer.status_code == 422, answer.text
+        assert says in answer.json()["error"]
+        assert "--" not in answer.json()["error"]
+    wrong = client.post("/v1/depth", files={"video": long_film, "sigma": (None, "true")})
+    assert wrong.status_code == 422
+    assert state(client, job) == "running"
+    client.delete(f"/v1/jobs/{job['id']}")
+    wait_for(lambda: state(client, job) == "cancelled")
 
 
 def test_a_worker_killed_over_a_job(server, client, long_film, small_photo):
@@ -155,7 +199,12 @@ def test_nothing_is_left_of_what_was_answered(server, client, small_photo, short
     wait_for(lambda: {path.parent.name for path in server.left()} <= kept)
     job = client.post("/v1/depth?wait=false", files={"image": small_photo}).json()
     follow(client, job)
-    assert any(job["id"] == path.parent.name for path in server.left())
+    mine = [path.name for path in server.left() if job["id"] == path.parent.name]
+    assert "result-npz.npz" in mine
+    assert not [name for name in mine if name.startswith("upload")]  # the upload is gone already
+    cloud = client.get(f"/v1/jobs/{job['id']}/result", params={"format": "ply"}).content
+    at_once = client.post("/v1/depth?format=ply", files={"image": small_photo}).content
+    assert cloud == at_once  # colours and all
     client.delete(f"/v1/jobs/{job['id']}")
     wait_for(lambda: {path.parent.name for path in server.left()} <= kept)
 

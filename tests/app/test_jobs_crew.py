@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import time
 
 import pytest
 
 from sightline.app import crew as crews
+from sightline.app import hands
 from sightline.app.crew import Crew
 from sightline.app.jobs import Job, Jobs
 from sightline.app.metrics import Metrics
@@ -21,9 +23,12 @@ import os
 import signal
 import time
 
+from sightline.app import worker
+
 
 def work(pipe, setup):
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(worker.NUDGE, signal.SIG_IGN)
     pipe.send_bytes(b'{"type": "ready"}')
     while True:
         try:
@@ -56,6 +61,22 @@ def work(pipe, setup):
             case "babble":
                 os.write(pipe.fileno(), b"\\0\\0\\0\\5hello")
                 time.sleep(60)
+            case "compile":
+                for _ in range(15):
+                    said = {"type": "progress", "share": None, "step": "compiling"}
+                    pipe.send_bytes(json.dumps({**said, "counted": order["counted"]}).encode())
+                    time.sleep(0.1)
+                pipe.send_bytes(b'{"type": "done"}')
+            case "ponder":  # a long step without a word, as the real workers do it
+                try:
+                    with worker.Reporter(pipe) as report:
+                        signal.signal(worker.NUDGE, report.heed)
+                        while True:
+                            sum(range(1000))
+                except worker.Cancelled:
+                    pipe.send_bytes(b'{"type": "cancelled"}')
+            case "cancel":
+                pass
             case "complain":
                 answer = {"type": "failed", "status": 422, "error": "No.", "retry": 3}
                 pipe.send_bytes(json.dumps(answer).encode())
@@ -63,6 +84,14 @@ def work(pipe, setup):
 
 def stillborn(pipe, setup):
     os._exit(1)
+
+
+def recovering(pipe, setup):
+    if not os.path.exists(setup):
+        answer = {"type": "broken", "error": "OSError: no such disk"}
+        pipe.send_bytes(json.dumps(answer).encode())
+        os._exit(1)
+    work(pipe, setup)
 """
 
 
@@ -76,12 +105,12 @@ def module(tmp_path, monkeypatch):
 @pytest.fixture
 def play(tmp_path, monkeypatch, module):
     """Run a coroutine function with a crew and a maker of jobs."""
-    monkeypatch.setattr(crews, "work", module.work)
+    monkeypatch.setattr(hands, "work", module.work)
 
-    def run(story, workers=1, **limits):
+    def run(story, workers=1, setup=None, **limits):
         async def whole():
             most, metrics = Limits(**limits), Metrics()
-            crew = Crew(None, workers, most, metrics)
+            crew = Crew(setup, workers, most, metrics)
             jobs = Jobs(tmp_path, most, metrics)
 
             def job():
@@ -200,7 +229,61 @@ def test_a_job_that_listens_is_cancelled_without_a_death(play):
     play(story)
 
 
-def test_a_job_that_does_not_listen_is_ended(play):
+def test_a_long_step_is_cancelled_without_a_death(play):
+    async def story(crew, job, metrics):
+        one = job()
+        task = await crew.submit(one, {"action": "ponder"})
+        while one.state != "running":
+            await asyncio.sleep(0.01)
+        before = time.monotonic()
+        crew.cancel(task)
+        assert (await outcome(task))[0] == 409
+        assert time.monotonic() - before < 5  # well before anybody would be killed
+        again = await crew.submit(job(), {"action": "echo", "said": "fine"})
+        assert (await again.done)["said"] == "fine"
+        assert metrics.value("worker_deaths_total") == 0
+
+    play(story)
+
+
+def test_time_that_is_not_the_jobs_own_is_not_counted(play):
+    async def story(crew, job, metrics):
+        excused = await crew.submit(job(), {"action": "compile", "counted": False})
+        await excused.done
+        assert metrics.value("worker_deaths_total") == 0
+        status, sentence = await outcome(
+            await crew.submit(job(), {"action": "compile", "counted": True})
+        )
+        assert (status, "longer than 1 s" in sentence) == (503, True)
+
+    play(story, seconds=1)
+
+
+def test_but_only_up_to_a_point(play, monkeypatch):
+    monkeypatch.setattr(crews, "_UNCOUNTED", 0.2)
+
+    async def story(crew, job, metrics):
+        task = await crew.submit(job(), {"action": "compile", "counted": False})
+        assert (await outcome(task))[0] == 503
+
+    play(story, seconds=1)
+
+
+def test_memory_of_the_dead_is_not_told(play):
+    async def story(crew, job, metrics):
+        first = await (await crew.submit(job(), {"action": "echo", "said": ""})).done
+        assert f'worker="{first["pid"]}"' in metrics.text()
+        await outcome(await crew.submit(job(), {"action": "die"}))
+        second = await (await crew.submit(job(), {"action": "echo", "said": ""})).done
+        assert f'worker="{first["pid"]}"' not in metrics.text()
+        assert f'worker="{second["pid"]}"' in metrics.text()
+
+    play(story)
+
+
+def test_a_job_that_does_not_listen_is_ended(play, monkeypatch):
+    monkeypatch.setattr(crews, "GRACE", 1.0)
+
     async def story(crew, job, metrics):
         one = job()
         task = await crew.submit(one, {"action": "sleep", "seconds": 60})
@@ -265,14 +348,44 @@ def test_what_waits_is_told_when_the_server_stops(play):
 
 
 def test_workers_that_never_start_are_not_hired_in_a_frenzy(play, monkeypatch, module):
-    monkeypatch.setattr(crews, "work", module.stillborn)
+    monkeypatch.setattr(hands, "work", module.stillborn)
 
     async def story(crew, job, metrics):
-        await asyncio.sleep(2.5)
-        assert 1 <= metrics.value("worker_deaths_total", reason="start") <= 3
+        waiting, first = job(), time.monotonic()
+        task = await crew.submit(waiting, {"action": "echo", "said": ""})
+        status, sentence = await outcome(task)  # it does not wait for ever
+        assert status == 503
+        assert "cannot start" in sentence
+        assert "exit code 1" in sentence
+        assert waiting.state == "failed"
+        assert metrics.value("worker_deaths_total", reason="start") == crews.TRIES
+        assert time.monotonic() - first > crews.PAUSE * 3  # a second, then two
+        with pytest.raises(Problem) as refused:
+            crew.check_room()
+        assert refused.value.status == 503
+        assert int(refused.value.headers["Retry-After"]) >= 4  # then four, and so on
         assert crew.ready == 0
 
     play(story)
+
+
+def test_a_crew_recovers_when_a_worker_starts(play, monkeypatch, module, tmp_path):
+    monkeypatch.setattr(hands, "work", module.recovering)
+    monkeypatch.setattr(crews, "PAUSE", 0.05)
+    disk = tmp_path / "disk"
+
+    async def story(crew, job, metrics):
+        while crew.failing is None:
+            await asyncio.sleep(0.01)
+        assert "OSError: no such disk" in crew.failing.sentence
+        disk.touch()
+        while not crew.ready:
+            await asyncio.sleep(0.01)
+        assert crew.failing is None
+        answer = await (await crew.submit(job(), {"action": "echo", "said": "back"})).done
+        assert answer["said"] == "back"
+
+    play(story, setup=str(disk))
 
 
 def test_old_and_large_results_go(tmp_path):

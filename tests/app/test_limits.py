@@ -73,7 +73,7 @@ def test_bombs_are_refused_before_they_are_decoded(server, client, photo):
         begin = time.monotonic()
         answer = client.post("/v1/depth", files={"image": bomb})
         assert answer.status_code == 413, (name, answer.text)
-        assert "limit of 1 million" in answer.json()["error"]
+        assert "limit of 1,000,000" in answer.json()["error"]
         assert "max" not in answer.json()["error"]
         assert time.monotonic() - begin < 20
     client.post("/v1/depth", files={"image": png(8, 8)})

@@ -354,13 +354,16 @@ def test_a_video_is_scored(page, world_film, tmp_path):
     page.set_input_files("#panel-physics input[type=file]", bad)
     expect(page.locator("#panel-physics .of")).to_have_text("of bad.mp4")
     assert page.locator("#panel-physics tr.broken").count() > 0
+    abnormal = page.locator("#panel-physics .abnormal")
+    expect(abnormal).to_contain_text("the body jumps: its velocity changes by")
+    expect(abnormal).to_contain_text("at 1.")  # seconds, not frames
     expect(page.locator("#panel-physics .flags i:not(.given)").first).to_be_attached()
 
     # Without a truth, laws that need one say nothing.
     rows = page.locator("#panel-physics .law-table tbody tr")
     before = rows.count()
     page.select_option("#panel-physics .truth", "none")
-    expect(rows.filter(has_text="mean |v - v̂|")).to_have_count(0)
+    expect(rows.filter(has_text="velocity error")).to_have_count(0)
     assert 0 < rows.count() < before
     page.click("text=Back to this world")
     expect(page.locator("#panel-physics .of")).to_contain_text("of this world")
@@ -422,8 +425,11 @@ def test_a_phone(browser, server):
             page.click(f"#tab-{tab}")
             page.wait_for_timeout(200)
             assert no_sideways_scroll(page), tab
-        page.wait_for_selector("#panel-physics .law-table tbody tr")
+        page.check("#panel-physics input[value=collision]")
+        page.wait_for_selector("#panel-physics .law-table tbody tr:has-text('penetration')")
         assert no_sideways_scroll(page)
+        wide = page.locator("#panel-physics .laws-here .wide")
+        assert wide.evaluate("box => box.scrollWidth <= box.clientWidth")  # no column is cut
         small = page.eval_on_selector_all(
             "[role=tab], #panel-physics button:not([hidden])",
             "all => all.filter(one => one.getBoundingClientRect().height < 34).length",
@@ -454,6 +460,13 @@ def test_mistakes_in_words(page, tmp_path):
     choose(page, broken)
     expect(page.locator(".toast")).to_be_visible()
     assert "Error" not in page.locator(".toast").inner_text()
+    page.expected()
+    expect(page.locator("#panel-depth .space")).to_be_hidden()  # no grey pane beside half a picture
+    broken.write_bytes(b"no picture at all")
+    choose(page, broken)
+    expect(
+        page.locator("#panel-depth .work")
+    ).to_be_hidden()  # and none where there is not even that
     page.expected()
     large = tmp_path / "large.jpg"
     large.write_bytes(bytes(5_000_000))

@@ -2,120 +2,26 @@
 
 from __future__ import annotations
 
-import random
-import statistics
-import threading
-import time
-from dataclasses import dataclass, field
+import importlib
+import sys
+from pathlib import Path
 
-import httpx
-import numpy as np
 import pytest
 
-from sightline.app.crew import memory_of
+from .conftest import running
 
-from .conftest import running, wait_for
-
-CLIENTS = 8
-#: What the server process and its worker may take together, and may grow by under load, in [MB].
-MOST, GROWTH = 900, 250
+#: What the server and its worker may take together with every model loaded, and may grow by, in MB.
+MOST, GROWTH = 2500, 300
+BODY = 4_000_000
 
 
-@dataclass
-class Seen:
-    """What all clients saw.
-
-    Attributes:
-        statuses: how often each.
-        waits: seconds of good pictures over how many requests were under way, their own included.
-        wrong: answers that should never be.
-    """
-
-    statuses: dict[int, int] = field(default_factory=dict)
-    waits: list[float] = field(default_factory=list)
-    wrong: list[str] = field(default_factory=list)
-    under_way: int = 0
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-
-def one_request(client, rng, picture, seen):
-    """Make one request, good or bad; return it and what it may be answered with."""
-    choice = rng.randrange(10)
-    if choice < 5:
-        return client.post("/v1/depth", files={"image": picture}), {200}
-    if choice == 5:
-        return client.post("/v1/physics/world", json={"seed": rng.randrange(99)}), {200}
-    if choice == 6:
-        return client.post("/v1/depth", files={"image": picture[: rng.randrange(9, 900)]}), {422}
-    if choice == 7:
-        return client.post("/v1/physics/world", json={"speeds": [99]}), {422}
-    if choice == 8:
-        return client.post("/v1/depth", files={"image": bytes(5_000_000)}), {413}
-    answer = client.post("/v1/depth?wait=false", files={"image": picture})
-    if answer.status_code == 202:
-        client.delete(f"/v1/jobs/{answer.json()['id']}")
-    return answer, {202}
-
-
-def work(address, number, picture, seen, until):
-    rng = random.Random(number)
-    with httpx.Client(base_url=address, timeout=120) as client:
-        while time.monotonic() < until:
-            with seen.lock:
-                seen.under_way += 1
-                queue = seen.under_way
-            begin = time.monotonic()
-            answer, fine = one_request(client, rng, picture, seen)
-            seconds = time.monotonic() - begin
-            with seen.lock:
-                seen.under_way -= 1
-                status = answer.status_code
-                seen.statuses[status] = seen.statuses.get(status, 0) + 1
-                if status == 429 and "retry-after" in answer.headers:
-                    continue
-                if status not in fine:
-                    seen.wrong.append(f"{status}: {answer.text}")
-                elif fine == {200} and answer.request.url.path == "/v1/depth":
-                    seen.waits.append(seconds / queue)
-
-
-def load(live, picture, seconds):
-    client = live.client
-    alone = []
-    for _ in range(7):
-        begin = time.monotonic()
-        assert client.post("/v1/depth", files={"image": picture}).status_code == 200
-        alone.append(time.monotonic() - begin)
-    client.post("/v1/physics/world", json={})
-    pids = [live.process.pid, *live.workers()]
-    before = sum(map(memory_of, pids)) / 1e6
-    seen, until = Seen(), time.monotonic() + seconds
-    threads = [
-        threading.Thread(target=work, args=(live.address, number, picture, seen, until))
-        for number in range(CLIENTS)
-    ]
-    for thread in threads:
-        thread.start()
-    most = before
-    while any(thread.is_alive() for thread in threads):
-        most = max(most, sum(map(memory_of, pids)) / 1e6)
-        time.sleep(0.1)
-    for thread in threads:
-        thread.join()
-    single = statistics.median(alone)
-    p95 = float(np.quantile(seen.waits, 0.95))
-    print(
-        f"{sum(seen.statuses.values())} requests in {seconds} s, by status {seen.statuses}; alone "
-        f"{single * 1e3:.0f} ms, p95 per request under way {p95 * 1e3:.0f} ms; memory of server and "
-        f"worker {before:.0f} MB, under load at most {most:.0f} MB"
-    )
-    assert not seen.wrong, seen.wrong[:3]
-    assert max(seen.statuses) < 500
-    assert pids[1:] == live.workers()  # nobody died
-    assert p95 <= 4 * single
-    assert most < MOST
-    assert most < before + GROWTH
-    assert live.metric("queue_length") == 0
+@pytest.fixture(scope="module")
+def loads():
+    """The load of benchmarks/service_load.py, whose figures are in the docs."""
+    folder = str(Path(__file__).parents[2] / "benchmarks")
+    sys.path.insert(0, folder)
+    yield importlib.import_module("service_load")
+    sys.path.remove(folder)
 
 
 @pytest.fixture
@@ -123,15 +29,66 @@ def live(tmp_path):
     with running(tmp_path, "--model", "tiny", "--rate", 0, "--body-mb", 4) as one:
         one.wait_ready()
         yield one
-        kept = one.client.get("/metrics").text
-        assert "sightline_jobs_kept" in kept
-        wait_for(lambda: len(one.left()) < 200)
 
 
-def test_eight_clients_for_a_moment(live, small_photo):
-    load(live, small_photo, 5)
+def check(loads, live, picture, film, seconds, times):
+    kinds = loads.kinds(picture, film, BODY)
+    found = loads.run(live.address, live.process.pid, kinds, seconds, times)
+    print(
+        f"{len(found.seen)} requests in {seconds} s, {dict(found.statuses)}; 95 % within "
+        f"{found.p95:.2f} times what was to be expected; {found.before:.0f} MB before, "
+        f"{found.most:.0f} MB at most"
+    )
+    assert found.wrong(MOST, GROWTH) == []
+    assert live.left() == []
+
+
+def test_eight_clients_for_a_moment(loads, live, small_photo, world_film):
+    check(loads, live, small_photo, world_film, 5, times=1)
 
 
 @pytest.mark.slow
-def test_eight_clients_for_a_minute(live, coffee):
-    load(live, coffee, 60)
+def test_eight_clients_for_a_minute(loads, live, coffee, world_film):
+    check(loads, live, coffee, world_film, 60, times=3)
+
+
+# ---------------------------------------------------------------- the checks themselves
+@pytest.fixture
+def found(loads):
+    """A load as it should be."""
+    kinds = [
+        loads.Kind("depth", 1, None, frozenset({200})),
+        loads.Kind("damaged picture", 1, None, frozenset({422})),
+    ]
+    one = loads.Outcome({"depth": 0.1, "damaged picture": 0.01}, kinds, 400.0, 450.0)
+    one.seen += [loads.Seen("depth", 0.5, 0.6, 200, "") for _ in range(40)]
+    one.seen += [loads.Seen("damaged picture", 0.5, 0.6, 422, "Is damaged.")]
+    one.seen += [loads.Seen("depth", 0.0, 0.6, 429, "Try again.")]
+    return one
+
+
+def test_a_load_as_it_should_be(found):
+    assert found.wrong(500, 100) == []
+
+
+@pytest.mark.parametrize("status", [500, 503, 599, 422])
+def test_an_answer_that_nobody_deserves_is_noticed(found, loads, status):
+    found.seen.append(loads.Seen("depth", 0.5, 0.6, status, "Oh."))
+    assert found.wrong(500, 100) == [f"depth was answered with {status}: Oh."]
+
+
+def test_waiting_too_long_is_noticed(found, loads):
+    found.seen += [loads.Seen("depth", 3.0, 0.6, 200, "") for _ in range(9)]
+    assert found.wrong(500, 100) == ["95 % took up to 5.0 times what was to be expected"]
+
+
+def test_what_is_never_answered_is_noticed(found):
+    found.seen = [one for one in found.seen if one.status != 422]
+    assert found.wrong(500, 100) == ["damaged picture was never answered"]
+
+
+def test_memory_deaths_and_forgotten_requests_are_noticed(found):
+    assert found.wrong(440, 100) == ["memory rose to 450 MB"]
+    assert found.wrong(500, 20) == ["memory grew from 400 to 450 MB"]
+    found.lost, found.waiting = 1, 2
+    assert found.wrong(500, 100) == ["1 workers were lost", "2 requests still wait"]

@@ -148,7 +148,7 @@ def test_without_the_packages_of_the_embedded_ones(without, small_photo, tmp_pat
         predicted = live.client.post("/v1/physics/predict", json={})
         for answer in (asked, predicted):
             assert answer.status_code == 503
-            assert "pip install 'sightline[perception]'" in answer.json()["error"]
+            assert "pip install -c constraints.txt -e '.[perception]'" in answer.json()["error"]
 
 
 def test_a_model_whose_packages_are_not_there(without, small_photo, tmp_path):

@@ -51,11 +51,11 @@ def test_with_the_core_alone(sightline, environment, without, tmp_path):
     page = (out / "index.html").read_text()
     said = re.findall(r'class="missing">(.*?)</p>', page)
     extras = ("metric", "perception", "perception,physics")
-    assert [line.partition("; run: ")[2] for line in said] == [
-        f"pip install &#39;sightline[{extra}]&#39;" for extra in extras
+    assert [line.partition(" run: ")[2] for line in said] == [
+        f"pip install -c constraints.txt -e &#39;.[{extra}]&#39;" for extra in extras
     ]
     for extra in extras:
-        assert f"pip install 'sightline[{extra}]'" in result.stdout
+        assert f"pip install -c constraints.txt -e '.[{extra}]'" in result.stdout
 
 
 def test_networks_that_cannot_be_fetched(tmp_path, capsys, monkeypatch):
@@ -71,6 +71,34 @@ def test_networks_that_cannot_be_fetched(tmp_path, capsys, monkeypatch):
     page = (tmp_path / "index.html").read_text()
     assert "pose-detection cannot be fetched; connect to the network" in page
     assert page.count('class="cloud"') == 1
+
+
+def test_a_part_that_fails_costs_the_others_nothing(tmp_path, capsys, monkeypatch):
+    from sightline.metric.people import blazepose
+
+    def stumble(*_args, **_settings):
+        raise ZeroDivisionError("a mistake of ours")
+
+    monkeypatch.setattr(blazepose, "BlazePoseFinder", stumble)
+    words = ["demo", "--out", str(tmp_path), "--model", "tiny", "--only", "depth", "metres"]
+    assert main(words) == 1
+    said = capsys.readouterr()
+    last = said.err.splitlines()[-1]
+    assert last.startswith("sightline: a part of the demo failed (metres: ZeroDivisionError")
+    assert str(tmp_path / "index.html") in said.out
+    page = (tmp_path / "index.html").read_text()
+    assert page.count('class="cloud"') == 1  # depth
+    assert "This part failed, which is a mistake of ours (ZeroDivisionError" in page
+    assert main([*words[:5], "--only", "depth"]) == 0  # a page of ours is replaced
+
+
+def test_a_page_of_somebody_else_is_left_alone(tmp_path, capsys):
+    mine = tmp_path / "index.html"
+    mine.write_text("<!doctype html><title>mine</title>")
+    assert main(["demo", "--out", str(tmp_path), "--model", "tiny", "--only", "depth"]) == 2
+    assert "no page of Sightline's; give another --out" in capsys.readouterr().err
+    assert mine.read_text() == "<!doctype html><title>mine</title>"
+    assert [path.name for path in tmp_path.iterdir()] == ["index.html"]
 
 
 @pytest.mark.parametrize(

@@ -173,4 +173,4 @@ def test_a_package_that_is_not_there_is_named_with_its_remedy(monkeypatch, capsy
     assert cli.main(["physics", "make", "uniform", "--count", "1", "--out", "x.slv"]) == 2
     said = capsys.readouterr().err
     assert "this needs numba" in said
-    assert "pip install 'sightline[physics]'" in said
+    assert "pip install -c constraints.txt -e '.[physics]'" in said

@@ -132,6 +132,15 @@ def test_a_device_is_not_spoken_of_as_a_folder(capsys):
     assert "folder" not in capsys.readouterr().err
 
 
+def test_a_page_of_somebody_else_is_left_alone(results, capsys):
+    (results / "index.html").write_text("mine")
+    assert main(["view", str(results)]) == 2
+    assert "no page of Sightline's" in capsys.readouterr().err
+    assert (results / "index.html").read_text() == "mine"
+    assert main(["view", str(results), "--out", str(results / "index.html")]) == 0  # by name
+    assert main(["view", str(results)]) == 0  # ours by now
+
+
 def test_a_page_where_a_folder_is(results, capsys):
     assert main(["view", str(results), "--out", str(results)]) == 2
     (line,) = capsys.readouterr().err.splitlines()

@@ -157,6 +157,8 @@ def test_a_phone_in_both_looks(opened, look):
     for closed in page.locator("details").all():
         closed.evaluate("details => { details.open = true; }")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    table = page.locator(".wide:has(.two-names)")
+    assert table.evaluate("box => box.scrollWidth <= box.clientWidth")  # no column is cut
     ground = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)[0]"
     assert (page.evaluate(ground) < 60) == (look == "dark")
 

@@ -85,7 +85,7 @@ def test_unreadable_by_the_systems_word(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_pixel_limit_names_size_limit_and_remedy() -> None:
     check_pixels(10, 20, 200)
-    with pytest.raises(InputError, match=r"30000×30000 .* limit of 200 million; .*max_pixels"):
+    with pytest.raises(InputError, match=r"30000×30000 .* limit of 200,000,000; .*max_pixels"):
         check_pixels(30000, 30000, 200_000_000)
     with pytest.raises(
         InputError, match=r"160×120 = 19,200 pixels, .* limit of 10; .*--max-pixels"

@@ -237,3 +237,30 @@ def test_painted_people():
     assert np.median(np.abs(found.depth.values / depth - 1)) < 0.02
     with pytest.raises(InputError, match="have to be found"):
         estimate(PIXELS, CAMERA, relative, Known(), painter=Painter())
+
+
+@pytest.mark.parametrize(
+    ("known", "says"),
+    [
+        (Known(lengths=(((1.0, 1.0, 999.0, 1.0), Length(1.0)),)), "999,1 is outside the picture"),
+        (Known(lengths=(((1.0, 1.0, 2.0, 1.0), Length(1.0)),)), "1.0 pixels apart"),
+        (Known(depths=(((1.0, -7.0), Length(1.0)),)), "1,-7 is outside the picture"),
+        (Known(boxes=(((50.0, 10.0, 20.0, 60.0), Length(1.0)),)), "a box needs left < right"),
+        (Known(boxes=(((5.0, 10.0, 20.0, 600.0), Length(1.0)),)), "20,600 is outside"),
+    ],
+)
+def test_mistakes_are_told_before_depth_is_estimated(known, says):
+    from sightline.files.pictures import Picture
+    from sightline.metric.options import Yardsticks
+    from sightline.metric.work import Tools, metres_of
+
+    class Idle:
+        """A depth model that must not be asked."""
+
+        def infer(self, *_args, **_settings):
+            pytest.fail("the mistake should have been told first")
+
+    noise = np.random.default_rng(0).integers(0, 255, (120, 160, 3)).astype(np.uint8)
+    picture = Picture(noise, CAMERA)
+    with pytest.raises(InputError, match=says):
+        metres_of(picture, known, Tools(Idle()), Yardsticks(people=False))

@@ -8,37 +8,30 @@ costs its client an error, and another takes its place.
 from __future__ import annotations
 
 import asyncio
-import json
-import multiprocessing
-import os
-import signal
 import time
 from collections import deque
-from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from multiprocessing import resource_tracker
-from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
+from sightline.app.hands import Hand, dismiss, hear, hire, memory_of
 from sightline.app.jobs import Job
 from sightline.app.metrics import Metrics
 from sightline.app.options import Limits
 from sightline.app.problems import Problem
-from sightline.app.worker import Setup, work
+from sightline.app.worker import Setup
 
 #: How often a busy worker's time and memory are looked at, in [s].
 _LOOK = 0.2
-#: How long a cancelled job may take to notice before its worker is ended, in [s].
-_GRACE = 2.0
-#: How long workers may take to end when the server does, in [s].
-_PATIENCE = 3.0
-#: Largest message of a worker in bytes.
-_LONGEST = 1_000_000
-#: A worker that dies at once is not replaced faster than this, in [s].
-_PAUSE = 1.0
+#: How long a cancelled job may take to stop by itself before its worker is ended, in [s].
+GRACE = 10.0
+#: A worker that dies at once is not replaced faster than this, in [s]; at the start, each one more
+#: that does so doubles it, up to the other.
+PAUSE, LONGEST_PAUSE = 1.0, 60.0
+#: So many workers in a row that die before they are ready, and requests are refused.
+TRIES = 3
+#: What is not counted as a job's own time, such as compiling laws, may take so long, in [s].
+_UNCOUNTED = 600.0
 
 
 @dataclass(eq=False)
@@ -50,6 +43,8 @@ class Task:
         order: for the worker.
         done: becomes the worker's answer, or a `Problem`.
         run: whether it is the job itself, and not another form of its result.
+        begun: when a worker took it; later by what is not counted as its own time.
+        uncounted: what is not, so far in [s].
         cancelled: when it was, if it was.
     """
 
@@ -57,22 +52,34 @@ class Task:
     order: dict[str, Any]
     done: asyncio.Future[dict[str, Any]]
     run: bool
+    begun: float = 0.0
+    uncounted: float = 0.0
     cancelled: float | None = None
 
-
-@dataclass(eq=False)
-class _Hand:
-    """A worker process."""
-
-    process: BaseProcess
-    pipe: Connection
-    messages: asyncio.Queue[dict[str, Any] | None] = field(default_factory=asyncio.Queue)
-    ready: bool = False
-    task: Task | None = None
-
     @property
-    def pid(self) -> int:
-        return self.process.pid or 0
+    def seconds(self) -> float:
+        """Time that a worker has spent on it."""
+        return time.monotonic() - self.begun
+
+    def excuse(self, seconds: float) -> None:
+        """Take time off its account."""
+        seconds = min(seconds, _UNCOUNTED - self.uncounted)
+        self.begun, self.uncounted = self.begun + seconds, self.uncounted + seconds
+
+
+@dataclass
+class _Starts:
+    """How workers fare at their start.
+
+    Attributes:
+        lost: how many in a row died before any was ready.
+        why: the last of them did, in words.
+        pause: before the next one, in [s].
+    """
+
+    lost: int = 0
+    why: str = ""
+    pause: float = 0.0
 
 
 class Crew:
@@ -89,8 +96,9 @@ class Crew:
         self._setup, self._count, self._limits, self._metrics = setup, workers, limits, metrics
         self._queue: deque[Task] = deque()
         self._some = asyncio.Condition()
-        self._hands: list[_Hand] = []
+        self._hands: list[Hand] = []
         self._tending: list[asyncio.Task[None]] = []
+        self._starts = _Starts()
         self._usual = 1.0
         self.closing = False
 
@@ -108,7 +116,7 @@ class Crew:
             _settle(waiting, problem=_stopping())
         self._queue.clear()
         hands, self._hands = self._hands, []
-        await asyncio.gather(*(asyncio.to_thread(_dismiss, hand) for hand in hands))
+        await asyncio.gather(*(asyncio.to_thread(dismiss, hand) for hand in hands))
 
     @property
     def ready(self) -> int:
@@ -116,9 +124,13 @@ class Crew:
         return sum(hand.ready for hand in self._hands)
 
     @property
-    def pids(self) -> list[int]:
-        """Processes of the workers."""
-        return [hand.pid for hand in self._hands]
+    def failing(self) -> Problem | None:
+        """Why nothing can be done, if workers keep dying at their start and none is left."""
+        if self._starts.lost < TRIES or self.ready:
+            return None
+        sentence = f"the worker processes cannot start: the last {self._starts.why}; "
+        sentence += "see what the server printed"
+        return Problem(503, sentence, retry=self._starts.pause)
 
     def __len__(self) -> int:
         return len(self._queue)
@@ -134,11 +146,15 @@ class Crew:
         """Refuse more when enough is waiting.
 
         Raises:
-            Problem: 429 when the queue is full, 503 when the server is being stopped.
+            Problem: 429 when the queue is full, 503 when the server is being stopped or its workers
+                cannot start.
         """
         idle = sum(hand.ready and hand.task is None for hand in self._hands)
         if self.closing:
             raise _stopping()
+        if (failing := self.failing) is not None:
+            self._metrics.count("refused_total", reason="workers")
+            raise failing
         if len(self._queue) >= self._limits.queue + idle:
             self._metrics.count("refused_total", reason="queue")
             wait = min(60.0, self._usual * (len(self._queue) + 1) / self._count)
@@ -150,7 +166,8 @@ class Crew:
         """Put a task into the queue.
 
         Raises:
-            Problem: 429 when the queue is full, 503 when the server is being stopped.
+            Problem: 429 when the queue is full, 503 when the server is being stopped or its workers
+                cannot start.
         """
         self.check_room()
         task = Task(job, order, asyncio.get_running_loop().create_future(), run)
@@ -172,8 +189,7 @@ class Crew:
         for hand in self._hands:
             if hand.task is task and task.cancelled is None:
                 task.cancelled = time.monotonic()
-                with suppress(OSError):
-                    hand.pipe.send_bytes(b'{"action": "cancel"}')
+                hand.cancel()
 
     def _note_queue(self) -> None:
         self._metrics.set("queue_length", len(self._queue))
@@ -183,49 +199,75 @@ class Crew:
 
     async def _tend(self) -> None:
         """Keep one worker alive, and give it one task after the other."""
+        lost = 0  # in a row, before they were ready
         while not self.closing:
-            hand = _hire(self._setup)
+            hand = hire(self._setup)
             self._hands.append(hand)
             begin = time.monotonic()
             loop = asyncio.get_running_loop()
-            loop.add_reader(hand.pipe.fileno(), _hear, hand, loop)
+            loop.add_reader(hand.pipe.fileno(), hear, hand, loop)
             try:
-                await self._employ(hand)
+                lost = 0 if await self._employ(hand) else lost + 1
             finally:
                 loop.remove_reader(hand.pipe.fileno())
                 hand.ready = False
                 self._note_ready()
+                self._metrics.forget("worker_memory_bytes", worker=str(hand.pid))
                 if hand.task is not None:
                     _settle(hand.task, problem=_stopping())
                 if not self.closing:
                     self._hands.remove(hand)
-                    await asyncio.to_thread(_dismiss, hand)
-            if not self.closing and time.monotonic() - begin < _PAUSE:
-                await asyncio.sleep(_PAUSE)
+                    await asyncio.to_thread(dismiss, hand)
+            if lost:
+                self._starts.pause = min(PAUSE * 2 ** (lost - 1), LONGEST_PAUSE)
+                self._give_up_if_failing()
+                await asyncio.sleep(self._starts.pause)
+            elif time.monotonic() - begin < PAUSE:
+                await asyncio.sleep(PAUSE)
 
-    async def _employ(self, hand: _Hand) -> None:
-        """Give tasks to a worker until it dies."""
-        first = await hand.messages.get()
-        if first is None:
-            self._metrics.count("worker_deaths_total", reason="start")
+    def _give_up_if_failing(self) -> None:
+        """Tell everybody who waits, once workers have died often enough at their start."""
+        failing = self.failing
+        if failing is None:
             return
+        for task in self._queue:
+            _settle(task, problem=failing)
+        self._queue.clear()
+        self._note_queue()
+
+    async def _employ(self, hand: Hand) -> bool:
+        """Give tasks to a worker until it dies; return whether it was ever ready."""
+        first = await hand.messages.get()
+        if first is None or first["type"] != "ready":
+            said = "" if first is None else f" ({first.get('error', '')})"
+            self._starts.lost += 1
+            self._starts.why = f"ended {await hand.how_it_ended()}{said}"
+            self._metrics.count("worker_deaths_total", reason="start")
+            return False
+        self._starts = _Starts()
         hand.ready = True
         self._note_ready()
+        self._note_memory(hand)
         while True:
             task = await self._next(hand)
             if task is None:
                 self._metrics.count("worker_deaths_total", reason="idle")
-                return
+                return True
             hand.task = task
             alive = await self._follow(hand, task)
             hand.task = None
             if not alive:
-                return
+                return True
+
+    def _note_memory(self, hand: Hand) -> int:
+        memory = memory_of(hand.pid)
+        self._metrics.set("worker_memory_bytes", memory, worker=str(hand.pid))
+        return memory
 
     def _note_ready(self) -> None:
         self._metrics.set("workers_ready", self.ready)
 
-    async def _next(self, hand: _Hand) -> Task | None:
+    async def _next(self, hand: Hand) -> Task | None:
         """Wait for a task; None when the worker dies first."""
         death = asyncio.create_task(hand.messages.get())
         found = asyncio.create_task(self._take())
@@ -249,38 +291,43 @@ class Crew:
             self._note_queue()
             return task
 
-    async def _follow(self, hand: _Hand, task: Task) -> bool:
+    async def _follow(self, hand: Hand, task: Task) -> bool:
         """See a task through; return whether the worker still lives."""
-        begin = time.monotonic()
+        task.begun = looked = time.monotonic()
         if task.run:
             task.job.begin()
-        with suppress(OSError):  # dead already: the next message says so
-            hand.pipe.send_bytes(json.dumps(task.order).encode())
-        looked = begin
+        hand.order(task.order)
+        counted = True
         while True:
             message: dict[str, Any] | None = {"type": "silence"}
             with suppress(TimeoutError):
                 message = await asyncio.wait_for(hand.messages.get(), _LOOK)
             if message is None:
-                await asyncio.to_thread(hand.process.join, _PATIENCE)
+                how = await hand.how_it_ended()
                 self._metrics.count("worker_deaths_total", reason="crash")
                 state = "cancelled" if task.cancelled else "failed"
-                _settle(task, problem=_died(hand.process.exitcode), state=state)
+                _settle(task, problem=_died(how), state=state)
                 return False
-            if message["type"] == "progress" and task.run:
-                task.job.progress, task.job.step = message["share"], message["step"]
-                task.job.tell()
+            if message["type"] == "progress":
+                counted = message.get("counted", True)
+                if task.run:
+                    task.job.progress, task.job.step = message["share"], message["step"]
+                    task.job.tell()
             elif message["type"] in ("done", "failed", "cancelled"):
-                self._finish(hand, task, message, time.monotonic() - begin)
+                self._finish(hand, task, message)
                 return True
-            if time.monotonic() - looked > _LOOK:  # however much it talks
-                looked = time.monotonic()
-                if self._end_if_overdrawn(hand, task, begin):
+            if (past := time.monotonic() - looked) > _LOOK:  # however much it talks
+                looked += past
+                if not counted:
+                    task.excuse(past)
+                if self._end_if_overdrawn(hand, task):
                     return False
+                if task.cancelled is not None:
+                    hand.nudge()
 
-    def _end_if_overdrawn(self, hand: _Hand, task: Task, begin: float) -> bool:
+    def _end_if_overdrawn(self, hand: Hand, task: Task) -> bool:
         """End a worker that takes too much time or memory, or does not hear; say whether it was."""
-        problem, reason = self._overdrawn(hand, task, begin)
+        problem, reason = self._overdrawn(hand, task)
         if problem is None:
             return False
         hand.process.kill()
@@ -288,10 +335,11 @@ class Crew:
         _settle(task, problem=problem, state="cancelled" if reason == "cancel" else "failed")
         return True
 
-    def _finish(self, hand: _Hand, task: Task, message: dict[str, Any], seconds: float) -> None:
+    def _finish(self, hand: Hand, task: Task, message: dict[str, Any]) -> None:
+        seconds = task.seconds
         self._usual += 0.2 * (seconds - self._usual)
         self._metrics.time("job_seconds", seconds, kind=task.job.kind)
-        self._metrics.set("worker_memory_bytes", memory_of(hand.pid), worker=str(hand.pid))
+        self._note_memory(hand)
         if message["type"] == "done":
             _settle(task, answer=message)
         elif message["type"] == "cancelled":
@@ -300,16 +348,15 @@ class Crew:
             retry = message.get("retry")
             _settle(task, problem=Problem(message["status"], message["error"], retry=retry))
 
-    def _overdrawn(self, hand: _Hand, task: Task, begin: float) -> tuple[Problem | None, str]:
+    def _overdrawn(self, hand: Hand, task: Task) -> tuple[Problem | None, str]:
         """Say why a worker has to be ended, if it has."""
-        limits, now = self._limits, time.monotonic()
-        if task.cancelled is not None and now - task.cancelled > _GRACE:
+        limits = self._limits
+        if task.cancelled is not None and time.monotonic() - task.cancelled > GRACE:
             return Problem(409, "this job was cancelled"), "cancel"
-        if now - begin > limits.seconds:
+        if task.seconds > limits.seconds:
             sentence = f"this took longer than {limits.seconds:g} s and was stopped; "
             return Problem(503, sentence + "send something smaller"), "time"
-        memory = memory_of(hand.pid)
-        self._metrics.set("worker_memory_bytes", memory, worker=str(hand.pid))
+        memory = self._note_memory(hand)
         if memory > limits.memory_mb * 1e6:
             sentence = f"this took more than {limits.memory_mb:g} MB of memory and was stopped; "
             return Problem(503, sentence + "send something smaller"), "memory"
@@ -347,63 +394,10 @@ def _retry_of(problem: Problem | None) -> float | None:
     return None if after is None else float(after)
 
 
-def _died(code: int | None) -> Problem:
-    how = f"by signal {-code}" if code is not None and code < 0 else f"with exit code {code}"
-    return Problem(
-        503, f"the worker process over this request ended {how}; another has taken over", retry=1
-    )
-
-
-def _hire(setup: Setup) -> _Hand:
-    # Spawned, not forked: a fork copies locks that another thread may hold.
-    context = multiprocessing.get_context("spawn")
-    here, there = context.Pipe()
-    process = context.Process(target=work, args=(there, setup), daemon=True)
-    resource_tracker.ensure_running()  # it would unblock signals when it is started
-    # Ctrl-C reaches every process of the terminal: the worker inherits that it is blocked, and
-    # unblocks it once it minds signals.
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        process.start()
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-    there.close()  # so that the worker's death closes the pipe
-    return _Hand(process, here)
-
-
-def _hear(hand: _Hand, loop: asyncio.AbstractEventLoop) -> None:
-    """Read what a worker says; its death is None."""
-    try:
-        message = json.loads(hand.pipe.recv_bytes(_LONGEST))
-    except (EOFError, OSError, ValueError):
-        loop.remove_reader(hand.pipe.fileno())
-        message = None
-    hand.messages.put_nowait(message)
-
-
-def _dismiss(hand: _Hand) -> None:
-    hand.pipe.close()
-    hand.process.terminate()
-    hand.process.join(_PATIENCE)
-    if hand.process.is_alive():
-        hand.process.kill()
-        hand.process.join()
-    hand.process.close()
+def _died(how: str) -> Problem:
+    sentence = f"the worker process over this request ended {how}; another has taken over"
+    return Problem(503, sentence, retry=1)
 
 
 def _stopping() -> Problem:
     return Problem(503, "the server is being stopped", retry=10)
-
-
-def memory_of(pid: int) -> int:
-    """Return the resident memory of a process in bytes; 0 where the system does not say."""
-    try:
-        pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
-    except (OSError, ValueError, IndexError):
-        return 0
-    return pages * os.sysconf("SC_PAGE_SIZE")
-
-
-def total_memory(pids: Sequence[int]) -> int:
-    """Return the resident memory of several processes in bytes."""
-    return sum(memory_of(pid) for pid in pids)

@@ -108,6 +108,7 @@ class Desk:
 
     def _ended(self, job: Job) -> None:
         self._tasks.pop(job.id, None)
+        self.jobs.shed(job)
         self.metrics.count("jobs_total", kind=job.kind, end=job.state)
 
     def cancel(self, job: Job) -> None:

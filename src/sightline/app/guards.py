@@ -139,8 +139,12 @@ class Guard:
         except Problem as problem:
             await _say(problem, send)
 
-    def _refuse(self, reason: str, problem: Problem) -> Problem:
+    def refused(self, reason: str) -> None:
+        """Count a request that was refused before any work."""
         self.metrics.count("refused_total", reason=reason)
+
+    def _refuse(self, reason: str, problem: Problem) -> Problem:
+        self.refused(reason)
         return problem
 
     def _check_host(self, headers: Headers) -> None:

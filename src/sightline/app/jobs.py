@@ -40,7 +40,6 @@ class Job:
         error: one sentence, after a failure.
         status: HTTP status that goes with it.
         headers: facts about the result that binary answers carry.
-        made: files of the result by format.
         held: how many work with its files.
         dropped: whether they go as soon as nobody does.
         changed: set, and replaced, whenever anything above changes.
@@ -59,7 +58,6 @@ class Job:
     status: int | None = None
     retry: float | None = None
     headers: dict[str, str] = field(default_factory=dict)
-    made: dict[str, Path] = field(default_factory=dict)
     held: int = 0
     dropped: bool = False
     born: float = field(default_factory=time.monotonic)
@@ -160,6 +158,11 @@ class Jobs:
         job.held -= 1
         if not job.held and job.dropped:
             shutil.rmtree(job.folder, ignore_errors=True)
+
+    def shed(self, job: Job) -> None:
+        """Remove what was uploaded for a job that has ended; what was made of it stays."""
+        for path in job.folder.glob("upload-*"):
+            path.unlink(missing_ok=True)
 
     def drop(self, job: Job) -> None:
         """Forget a job and remove its files, once nobody works with them any more."""

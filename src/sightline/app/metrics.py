@@ -48,9 +48,9 @@ class Metrics:
         """Set a gauge."""
         self._numbers[name][_key(labels)] = value
 
-    def forget(self, name: str) -> None:
-        """Drop all values of a gauge."""
-        self._numbers[name].clear()
+    def forget(self, name: str, **labels: str) -> None:
+        """Drop one series of a gauge: what it was of is gone."""
+        self._numbers[name].pop(_key(labels), None)
 
     def time(self, name: str, seconds: float, **labels: str) -> None:
         """Add a time to a histogram."""

@@ -28,6 +28,7 @@ class Limits:
         video_seconds: longest video in [s].
         video_frames: frames of a video, at most.
         seconds: longest time for one request's work in [s]; then its worker is ended.
+        head_seconds: longest time for the head of a request to arrive in [s].
         body_seconds: longest time for a body to arrive in [s].
         memory_mb: of a worker process in MB; one that takes more is ended.
         queue: requests that may wait; the next one is told to come back later.
@@ -45,6 +46,7 @@ class Limits:
     video_seconds: float = 60.0
     video_frames: int = 1800
     seconds: float = 120.0
+    head_seconds: float = 10.0
     body_seconds: float = 60.0
     memory_mb: float = 6000.0
     queue: int = 16

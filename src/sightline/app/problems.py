@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from sightline.errors import InputError
+from sightline.errors import InputError, install
 
 #: Remedies of the command line that a client of the service has no use for.
 _PIXELS = re.compile(r"; make it smaller, or raise --max-pixels.*", re.DOTALL)
@@ -13,12 +13,12 @@ _FLAG = re.compile(r"--([a-z][a-z-]*)")
 
 #: The embedded models want packages that the service alone does not.
 NO_SPEAKER = (
-    "this server has no model that answers questions; run pip install 'sightline[perception]' for the "
-    "embedded one, or start it with --ask-model"
+    "this server has no model that answers questions; start it with --ask-model, or for the embedded "
+    f"one, {install('perception')}"
 )
 NO_VIDEO_MODEL = (
-    "this server has no video model; run pip install 'sightline[perception]' for the embedded one, or "
-    "start it with --video-model"
+    "this server has no video model; start it with --video-model, or for the embedded one, "
+    f"{install('perception')}"
 )
 
 

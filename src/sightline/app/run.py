@@ -11,6 +11,7 @@ import webbrowser
 
 import uvicorn
 
+from sightline.app.lines import protocol
 from sightline.app.options import ServeOptions
 from sightline.app.service import make_service
 from sightline.errors import InputError
@@ -54,6 +55,7 @@ def serve(options: ServeOptions) -> int:
         app = make_service(options)
         config = uvicorn.Config(
             app,
+            http=protocol(options.limits, app.refused),
             log_level="warning",
             access_log=False,
             server_header=False,

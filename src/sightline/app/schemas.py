@@ -2,16 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Callable
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+
+from sightline.app.problems import without_flags
+from sightline.errors import InputError
+from sightline.metric.yardsticks.words import parse_known, parse_length, parse_pixels
 
 Palette = Literal["spectral", "turbo", "inferno", "grey"]
 Scenario = Literal["uniform", "parabola", "collision"]
 Direction = Literal["right", "left", "up", "down"]
 
+
+def _readable(read: Callable[[str], object]) -> AfterValidator:
+    """Say at once what is wrong with words that a worker would not understand either."""
+
+    def check(text: str) -> str:
+        try:
+            read(text)
+        except InputError as error:
+            raise ValueError(without_flags(str(error))) from None
+        return text
+
+    return AfterValidator(check)
+
+
 #: A yardstick or a point, as people type it.
 Word = Annotated[str, StringConstraints(max_length=120)]
+#: A pixel; two pixels or a box with a length; a pixel with a depth; a length alone.
+Pixel = Annotated[Word, _readable(lambda text: parse_pixels(text, 2))]
+Known4 = Annotated[Word, _readable(lambda text: parse_known(text, 4))]
+Known2 = Annotated[Word, _readable(lambda text: parse_known(text, 2))]
+Height = Annotated[Word, _readable(parse_length)]
 Fov = Annotated[float, Field(ge=1, le=175, allow_inf_nan=False)]
 Radius = Annotated[float, Field(ge=0.2, le=2.5, allow_inf_nan=False)]
 Speed = Annotated[float, Field(ge=0, le=8, allow_inf_nan=False)]
@@ -40,25 +64,25 @@ class Yardsticks(Strict):
     """What is known of a picture."""
 
     people: bool = Field(True, description="look for people and measure by them")
-    length: list[Word] = Field(
+    length: list[Known4] = Field(
         default_factory=list,
         max_length=16,
         description="a known length between two pixels, several if there are several",
         examples=[["120,400,180,400=0.9m"]],
     )
-    depth_at: list[Word] = Field(
+    depth_at: list[Known2] = Field(
         default_factory=list,
         max_length=64,
         description="a known depth at a pixel",
         examples=[["320,240=3.2m±5%"]],
     )
-    box: list[Word] = Field(
+    box: list[Known4] = Field(
         default_factory=list,
         max_length=16,
         description="a thing of known height: left,top,right,bottom=height",
         examples=[["10,20,60,180=2m"]],
     )
-    camera_height: Word | None = Field(None, description="over the floor", examples=["1.5m"])
+    camera_height: Height | None = Field(None, description="over the floor", examples=["1.5m"])
     iris: bool = Field(False, description="measure by irises, 11.7 mm wide: for portraits")
     fov: Fov | None = Field(None, description="horizontal field of view in degrees", examples=[60])
     model: ModelName | None = Field(None, description="name out of /v1/models", examples=["small"])
@@ -73,8 +97,8 @@ class MetricFields(Yardsticks):
 class MeasureFields(Yardsticks):
     """Fields of `POST /v1/measure` beside the file `image`."""
 
-    start: Word = Field(alias="from", description="pixel x,y", examples=["120,80"])
-    end: Word = Field(alias="to", description="pixel x,y", examples=["300,200"])
+    start: Pixel = Field(alias="from", description="pixel x,y", examples=["120,80"])
+    end: Pixel = Field(alias="to", description="pixel x,y", examples=["300,200"])
     job: ModelName | None = Field(
         None, description="a metric job that is done, instead of a picture and yardsticks"
     )
@@ -336,20 +360,30 @@ class TrackAnswer(BaseModel):
     states: list[str]
 
 
+class ViolationAnswer(BaseModel):
+    """Where a law is broken."""
+
+    frame: int = Field(description="where it is worst, or begins; the first is 0")
+    body: int = Field(description="place in `tracks`, the first is 0; -1 where it is of all")
+    size: float = Field(description="by how much, in the unit of the tolerance")
+
+
 class LawAnswer(BaseModel):
     """What a law says about a video."""
 
     name: str
     title: str
-    says: str
-    unit: str
+    says: str = Field(description="what it is about, in a phrase")
+    unit: str = Field(description="of the value; empty for a share or a ratio")
     value: float | None
+    text: str | None = Field(description="the value as people say it")
+    allowed: str = Field(description="what passes, as people say it")
     right: float | None
     interval: list[float] | None
     tolerance: float
-    tolerance_unit: str
+    tolerance_unit: str = Field(description="empty for a share or a ratio")
     violated: bool
-    violations: list[dict[str, Any]]
+    violations: list[ViolationAnswer]
 
 
 class AbnormalAnswer(BaseModel):
@@ -483,8 +517,9 @@ class ExamplesAnswer(BaseModel):
 class HealthAnswer(BaseModel):
     """A sign of life."""
 
-    status: Literal["ok", "starting"]
+    status: Literal["ok", "starting", "failing"]
     version: str
     workers: int
     ready: int
     queue: int
+    error: str | None = Field(description="why nothing can be done, where workers cannot start")

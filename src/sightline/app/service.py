@@ -10,6 +10,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
@@ -23,6 +24,9 @@ from sightline.app.options import ServeOptions
 from sightline.app.problems import Problem
 from sightline.app.routes import about, jobs, page, work
 from sightline.app.spool import make_spool
+
+#: Where the paths are.
+_ROOMS = (work, jobs, about, page)
 
 _ABOUT = """Depth, metres, answers and physics scores for pictures and videos.
 
@@ -75,7 +79,7 @@ def make_app(options: ServeOptions, shelf: Shelf, spool: Path, metrics: Metrics)
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
     )
-    for one in (work, jobs, about, page):
+    for one in _ROOMS:
         app.include_router(one.router)
     app.add_exception_handler(Problem, _problem)
     app.add_exception_handler(RequestValidationError, _invalid)
@@ -88,13 +92,26 @@ def make_app(options: ServeOptions, shelf: Shelf, spool: Path, metrics: Metrics)
 
 
 def _described(schema: dict[str, Any], options: ServeOptions) -> dict[str, Any]:
-    """Add the token to the description, where there is one."""
+    """Add to the description what FastAPI leaves out: null in examples, and the token if any."""
+    routes = [route for room in _ROOMS for route in room.router.routes]
+    for route in routes:
+        if isinstance(route, APIRoute) and route.include_in_schema:
+            _keep_examples(route, schema["paths"][route.path])
     if options.token is not None and "security" not in schema:
         bearer = {"bearer": {"type": "http", "scheme": "bearer"}}
         schema.setdefault("components", {})["securitySchemes"] = bearer
         schema["security"] = [{"bearer": []}]
         schema["paths"]["/healthz"]["get"]["security"] = []
     return schema
+
+
+def _keep_examples(route: APIRoute, described: dict[str, Any]) -> None:
+    for method in route.methods or ():
+        answers = described[method.lower()]["responses"]
+        for status, said in route.responses.items():
+            for media, one in said.get("content", {}).items():
+                if "example" in one:
+                    answers[str(status)]["content"][media]["example"] = one["example"]
 
 
 def _say(status: int, sentence: str, headers: Any = None) -> Response:

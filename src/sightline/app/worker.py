@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import signal
 import sys
@@ -22,7 +21,8 @@ from sightline.errors import InputError
 if TYPE_CHECKING:
     from sightline.app.tasks.tools import Tools
 
-_log = logging.getLogger(__name__)
+#: The signal by which a worker is told to look at its pipe.
+NUDGE = signal.SIGUSR1
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,53 +50,91 @@ class Setup:
     spool: Path
 
 
-class Cancelled(Exception):
-    """Nobody wants the result any more."""
+class Cancelled(BaseException):
+    """Nobody wants the result any more; no `except Exception` on the way may take it for another."""
 
 
 class Reporter:
     """Tells the server how far a job is, and hears whether it is still wanted.
+
+    During a job the server sends nothing but the word that it is cancelled, so that something in the
+    pipe means that. It is looked for at every report, and whenever the server nudges by a signal:
+    then the job ends wherever Python is in charge, between two tiles or tokens, as by Ctrl-C.
 
     Args:
         pipe: to the server.
     """
 
     def __init__(self, pipe: Connection) -> None:
-        self._pipe = pipe
+        self._pipe, self._heeds = pipe, False
 
-    def __call__(self, share: float | None, step: str) -> None:
+    def __enter__(self) -> Reporter:
+        self._heeds = True
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._heeds = False
+
+    def __call__(self, share: float | None, step: str, *, counted: bool = True) -> None:
         """Report progress.
 
         Args:
             share: 0 to 1; None where it is not known.
             step: what is being done.
+            counted: whether the time that it takes is the job's own, and limited.
 
         Raises:
             Cancelled: the job was.
         """
-        if self._pipe.poll():
-            self._pipe.recv_bytes()
+        self._heeds = False  # half a message must not be left in the pipe
+        message = {"type": "progress", "share": share, "step": step, "counted": counted}
+        _send(self._pipe, message)
+        self._heeds = True
+        self.heed()
+
+    def heed(self, *_: object) -> None:
+        """Stop the job if it was cancelled; a handler of signals, too.
+
+        Raises:
+            Cancelled: the job was.
+        """
+        if self._heeds and self._pipe.poll():
+            self._heeds = False  # once is enough
             raise Cancelled
-        _send(self._pipe, {"type": "progress", "share": share, "step": step})
 
 
 def work(pipe: Connection, setup: Setup) -> None:
     """Work until the pipe closes."""
+    report = Reporter(pipe)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)
+    signal.signal(NUDGE, report.heed)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     tempfile.tempdir = str(setup.spool)
-    from sightline.app.tasks.tools import Tools
-
-    tools = Tools(setup)
-    tools.warm()
     with suppress(EOFError, OSError):  # the pipe is closed: there is nobody to work for
+        tools = _begin(pipe, setup)
         _send(pipe, {"type": "ready"})
+        tools.laws.begin()
         while True:
             order = json.loads(pipe.recv_bytes())
-            if order["action"] == "cancel":  # it came too late
+            if order["action"] == "cancel":  # of what has ended by now
                 continue
-            _send(pipe, _obey(order, tools, Reporter(pipe)))
+            _send(pipe, _obey(order, tools, report))
+
+
+def _begin(pipe: Connection, setup: Setup) -> Tools:
+    """Load the models; what goes wrong is told to the server, which may try again."""
+    try:
+        from sightline.app.tasks.tools import Tools
+
+        tools = Tools(setup)
+        tools.warm()
+    except Exception as error:
+        traceback.print_exc()
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        _send(pipe, {"type": "broken", "error": said[:300]})
+        sys.exit(1)
+    return tools
 
 
 def _obey(order: dict[str, Any], tools: Tools, report: Reporter) -> dict[str, Any]:
@@ -105,7 +143,8 @@ def _obey(order: dict[str, Any], tools: Tools, report: Reporter) -> dict[str, An
 
     what = "video" if "video" in order.get("uploads", ()) else "image"
     try:
-        return {"type": "done", **carry_out(order, tools, report)}
+        with report:
+            return {"type": "done", **carry_out(order, tools, report)}
     except Cancelled:
         return {"type": "cancelled"}
     except Problem as problem:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from sightline.benchmarks.predictors import KINDS, Numbers
 from sightline.benchmarks.samples import Item
-from sightline.errors import InputError, SightlineError
+from sightline.errors import InputError, SightlineError, install
 from sightline.types import Camera, DepthMap, Kind
 from sightline.weights.cache import file_sha256
 from sightline.weights.quiet import quiet_libraries
@@ -86,7 +86,7 @@ def _pipeline(folder: Path) -> Any:
         from transformers import pipeline
     except ImportError as error:
         raise SightlineError(
-            "models of the hub need transformers: pip install 'sightline[perception]'"
+            f"models of the hub need transformers; {install('perception')}"
         ) from error
     try:
         with quiet_libraries():

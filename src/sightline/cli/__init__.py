@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, get_args
 
-from sightline.errors import InputError, SightlineError
+from sightline.errors import InputError, SightlineError, install
 
 if TYPE_CHECKING:
     from cyclopts import App, ArgumentCollection, CycloptsError
@@ -185,8 +185,8 @@ def _refuse_halves(_app: App, _command: tuple[str, ...], given: ArgumentCollecti
 def _lacking(error: ModuleNotFoundError, command: str) -> str:
     """Say what to install when a package is not there."""
     extra = EXTRAS.get(command, "")
-    what = f"'sightline[{extra}]'" if extra else str(error.name)
-    return f"this needs {error.name}, which is not installed; run: pip install {what}"
+    remedy = install(extra) if extra else f"run: pip install {error.name}"
+    return f"this needs {error.name}, which is not installed; {remedy}"
 
 
 def _usage(error: CycloptsError) -> str:

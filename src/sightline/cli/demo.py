@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
+
+from sightline.errors import SightlineError
+
+if TYPE_CHECKING:
+    from sightline.demo.part import Part
 
 PartName = Literal["depth", "metres", "ask", "films"]
 
@@ -19,7 +25,8 @@ def demo(
 ) -> int:
     """Make one page of the whole flow: depth and cloud, metres by a person, a question, films.
 
-    Parts that need more than is installed, or networks that cannot be fetched, say so on the page.
+    Parts that need more than is installed, or networks that cannot be fetched, say so on the page;
+    so does one that fails by a mistake of ours, which costs exit code 1 and none of the others.
 
     Args:
         out: folder for the page and the results.
@@ -37,7 +44,20 @@ def demo(
     print(f"page to look at  {page}")
     print(f"in a browser     {page.resolve().as_uri()}")
     print(f"the live page    {_program()} serve --open")
+    _tell_failures(parts)
     return 0
+
+
+def _tell_failures(parts: Sequence[Part]) -> None:
+    """Raise a failure of ours that names the parts that failed, if any did."""
+    from sightline.demo.part import in_short
+
+    failed = [(part.plan.name, part.error) for part in parts if part.error is not None]
+    if failed:
+        said = "; ".join(f"{name}: {in_short(error)}" for name, error in failed)
+        count = "a part" if len(failed) == 1 else f"{len(failed)} parts"
+        sys.stdout.flush()
+        raise SightlineError(f"{count} of the demo failed ({said})") from failed[0][1]
 
 
 def _program() -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from sightline.app.options import ServeOptions
-from sightline.errors import InputError
+from sightline.errors import InputError, install
 
 
 def serve(
@@ -24,7 +24,5 @@ def serve(
     try:
         from sightline.app.run import serve as run
     except ImportError as error:
-        raise InputError(
-            f"the service needs {error.name}", remedy="pip install 'sightline[app]'"
-        ) from error
+        raise InputError(f"the service needs {error.name}", remedy=install("app")) from error
     return run(options)

@@ -39,6 +39,7 @@ def view(
     """
     from sightline.batch.outcome import one_line
     from sightline.report import write_page
+    from sightline.report.templating import check_ours
 
     files = [file for result in results for file in _files(result)]
     exhibits: list[Exhibit] = []
@@ -51,6 +52,8 @@ def view(
     if not exhibits:
         raise failures[0]
     page = out or files[0].parent / "index.html"
+    if out is None:
+        check_ours(page)
     write_page(page, exhibits, palette=palette)
     print(page)
     for failure in failures:

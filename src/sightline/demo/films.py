@@ -76,13 +76,15 @@ def _film(take: Take, where: str, key: str, given: int) -> dict[str, Any]:
     from sightline.video_model.page import make_film, side_by_side
     from sightline.video_model.scoring import VELOCITY
 
-    film = make_film(take, f"{where}: truth above, model below", key, given)
+    film = make_film(take, f"{where}, frame by frame: truth above, model below", key, given)
     error = take.score.values.get(VELOCITY)
+    half = len(take.made) // 2  # at the end, what falls has left the picture
+    middle = slice(half, half + 1)
     broken = dict.fromkeys(law_title(one.law) for one in take.score.violations)
     return {
         "where": where,
         "moving": film.moving,
-        "still": _still(side_by_side(take.truth[-1:], take.made[-1:], 3)),
+        "still": _still(side_by_side(take.truth[middle], take.made[middle], 3)),
         "strip": film.drawing,
         "error": "" if error is None else f"{error:.2f} units/s",
         "broken": list(broken),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sightline.errors import InputError
+from sightline.errors import InputError, install
 
 #: Told in one line what is about to take a while.
 Tell = Callable[[str], None]
@@ -70,6 +70,7 @@ class Part:
         fields: for its template; empty where it could not be made.
         lines: for a terminal.
         missing: why it could not be made and what to do about it, a sentence; or empty.
+        error: a mistake of ours that it failed with, if it did; `missing` says so in words.
         seconds: that it took.
     """
 
@@ -77,32 +78,53 @@ class Part:
     fields: Mapping[str, Any] = field(default_factory=dict)
     lines: tuple[str, ...] = ()
     missing: str = ""
+    error: Exception | None = None
     seconds: float = 0.0
 
 
 def attempt(plan: Plan, order: Order) -> Part:
-    """Make a part; what is not installed or cannot be had is said, and no reason to stop.
+    """Make a part; what is not installed, cannot be had or fails is said, and no reason to stop.
 
     Args:
         plan: of the part.
         order: what it is made for.
+
+    Raises:
+        InputError: depth cannot be had with what was given, such as a model that is not there.
     """
     start = time.perf_counter()
     try:
         shown = plan.make(order)
     except ModuleNotFoundError as error:
         if not plan.extra or (error.name or "").startswith("sightline"):
-            raise
+            return failure(plan, error)
         return Part(plan, missing=_lacking(plan, error.name or "a package"))
     except InputError as error:
         if not plan.extra:  # depth itself has nothing to fall back on
             raise
         return Part(plan, missing=f"This part could not be made: {error}.")
+    except Exception as error:  # ours: the other parts must not suffer
+        return failure(plan, error)
     return Part(plan, shown.fields, shown.lines, seconds=time.perf_counter() - start)
 
 
-def _lacking(plan: Plan, package: str) -> str:
-    return (
-        f"This part needs {package}, which is not installed; "
-        f"run: pip install 'sightline[{plan.extra}]'"
+def failure(plan: Plan, error: Exception) -> Part:
+    """Return a part that failed by a mistake of ours, with words for the page."""
+    said = (
+        f"This part failed, which is a mistake of ours ({in_short(error)}); the others are whole."
     )
+    return Part(plan, missing=said, error=error)
+
+
+def in_short(error: Exception) -> str:
+    """Return the kind of an error and what it says, in one line of a bearable length.
+
+    >>> in_short(ValueError("no    way"))
+    'ValueError: no way'
+    """
+    line = " ".join(f"{type(error).__name__}: {error}".split())
+    return line if len(line) <= 200 else line[:199] + "…"
+
+
+def _lacking(plan: Plan, package: str) -> str:
+    return f"This part needs {package}, which is not installed; {install(plan.extra)}"

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from markupsafe import Markup
+
 from sightline.demo import depth, films, metres, question
-from sightline.demo.part import Order, Part, Plan, Tell, attempt
+from sightline.demo.part import Order, Part, Plan, Tell, attempt, failure
 from sightline.errors import InputError
+from sightline.report.templating import check_ours, environment
 
 PLANS = (
     Plan(
@@ -58,6 +61,9 @@ def run_demo(
         tell: told what is about to take a while.
         live: the command that starts the live page.
         only: names of the parts to make, in the order of the page.
+
+    Raises:
+        InputError: the folder or the model cannot be used, or holds a page of somebody else's.
     """
     order = Order(out, model, tell)
     try:
@@ -66,16 +72,35 @@ def run_demo(
         raise InputError(
             "cannot be a folder for the demo", path=out, remedy="give another --out"
         ) from error
-    parts = [attempt(plan, order) for plan in PLANS if plan.name in only]
     path = out / "index.html"
-    write(path, parts, live)
-    return path, parts
+    check_ours(path)
+    parts = [attempt(plan, order) for plan in PLANS if plan.name in only]
+    return path, write(path, parts, live)
 
 
-def write(path: Path, parts: Sequence[Part], live: str) -> None:
-    """Write a page that stands alone."""
+def write(path: Path, parts: Sequence[Part], live: str) -> list[Part]:
+    """Write a page that stands alone; return its parts, those that failed on the way among them.
+
+    Args:
+        path: of the page.
+        parts: to show.
+        live: the command that starts the live page.
+    """
     from sightline.files.atomic import write_bytes
-    from sightline.report.templating import environment
 
-    template = environment("sightline.demo").get_template("demo.html")
-    write_bytes(path, template.render(parts=parts, live=live).encode(errors="backslashreplace"))
+    page = environment("sightline.demo").get_template("demo.html")
+    shown = [render(part) for part in parts]
+    text = page.render(shown=shown, live=live)
+    write_bytes(path, text.encode(errors="backslashreplace"))
+    return [part for part, _ in shown]
+
+
+def render(part: Part) -> tuple[Part, Markup]:
+    """Return a part and its HTML; one that cannot be written is one that failed."""
+    if part.missing:
+        return part, Markup("")
+    template = environment("sightline.demo").get_template(f"{part.plan.name}.html")
+    try:
+        return part, Markup(template.render(shown=part.fields))
+    except Exception as error:  # ours: the other parts must not suffer
+        return failure(part.plan, error), Markup("")

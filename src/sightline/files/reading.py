@@ -88,15 +88,11 @@ def check_pixels(
         raise InputError("has a size that makes no sense", path=path, remedy=GET_AGAIN)
     if width * height > max_pixels:
         raise InputError(
-            f"has {width}×{height} = {_in_words(width * height)} pixels, "
-            f"more than the limit of {_in_words(max_pixels)}",
+            f"has {width}×{height} = {width * height:,} pixels, "
+            f"more than the limit of {max_pixels:,}",
             path=path,
             remedy="make it smaller, or raise --max-pixels (in Python max_pixels) if you trust it",
         )
-
-
-def _in_words(count: int) -> str:
-    return f"{count / 1e6:,.0f} million" if count >= 1_000_000 else f"{count:,}"
 
 
 @contextmanager

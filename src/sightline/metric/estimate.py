@@ -24,7 +24,15 @@ from sightline.metric.remarks import remarks_on
 from sightline.metric.yardsticks.conflicts import conflict_notes, conflicts_of
 from sightline.metric.yardsticks.floor import height_clue
 from sightline.metric.yardsticks.iris import iris_clues
-from sightline.metric.yardsticks.known import length_clue, object_clue, point_clues, sparse_clues
+from sightline.metric.yardsticks.known import (
+    check_box,
+    check_depth,
+    check_length,
+    length_clue,
+    object_clue,
+    point_clues,
+    sparse_clues,
+)
 from sightline.metric.yardsticks.people import people_clues, shared_sigmas
 from sightline.metric.yardsticks.reading import edge_notes
 from sightline.metric.yardsticks.words import Length
@@ -52,6 +60,19 @@ class Known:
     boxes: tuple[tuple[tuple[float, ...], Length], ...] = ()
     camera_height: Length | None = None
     measured: DepthMap | None = None
+
+    def check(self, width: int, height: int) -> None:
+        """Refuse what cannot be in a picture of some size, before anything is computed.
+
+        Raises:
+            InputError: a place outside it, or a length or box that is none.
+        """
+        for ends, length in self.lengths:
+            check_length(ends, length, width, height)
+        for place, depth in self.depths:
+            check_depth(place, depth, width, height)
+        for box, size in self.boxes:
+            check_box(box, size, width, height)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

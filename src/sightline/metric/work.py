@@ -167,6 +167,7 @@ def metres_of(
         options: everything else.
         on_painting: told after every painting how many were made and accepted.
     """
+    known.check(picture.width, picture.height)  # mistakes are told before the work begins
     refuse_blank(picture.pixels, floor=known.camera_height is not None)
     lens = lens_of(picture.pixels, picture.camera, options.fov)
     camera = lens.camera

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from jinja2 import (
     BaseLoader,
     ChoiceLoader,
@@ -11,6 +13,13 @@ from jinja2 import (
     select_autoescape,
 )
 from markupsafe import Markup
+
+from sightline.errors import InputError
+
+#: What every page of ours carries in its head, so that no page of somebody else's is overwritten.
+MARK = '<meta name="generator" content="Sightline">'
+#: It stands within so many bytes.
+_HEAD = 1024
 
 
 def environment(*packages: str) -> Environment:
@@ -35,5 +44,29 @@ def environment(*packages: str) -> Environment:
         assert made.loader is not None
         return Markup(made.loader.get_source(made, name)[0])
 
-    made.globals["asset"] = asset
+    made.globals |= {"asset": asset, "mark": Markup(MARK)}
     return made
+
+
+def check_ours(path: Path) -> None:
+    """Refuse to overwrite a page that is not one of ours.
+
+    Args:
+        path: that a page is to be written to, without the user having named the file itself.
+
+    Raises:
+        InputError: there is something there, and it does not carry our mark.
+    """
+    if not path.exists():
+        return
+    try:
+        with path.open("rb") as file:
+            ours = MARK.encode() in file.read(_HEAD)
+    except OSError:
+        ours = False
+    if not ours:
+        raise InputError(
+            "is there already and no page of Sightline's",
+            path=path,
+            remedy="give another --out, or move it away",
+        )

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sightline.errors import install
 from sightline.physics.pictures.fvd import fvd
 from sightline.physics.pictures.lpips import lpips
 from sightline.physics.pictures.values import NotAvailable
@@ -59,4 +60,4 @@ def test_without_torch_the_metric_says_so(monkeypatch: pytest.MonkeyPatch):
     for found in (lpips(VIDEO, VIDEO), fvd([VIDEO], [VIDEO])):
         assert isinstance(found, NotAvailable)
         assert found.reason == "torch is not installed"
-        assert found.remedy == "pip install 'sightline[train]'"
+        assert found.remedy == install("train")

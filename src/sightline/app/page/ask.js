@@ -25,8 +25,8 @@ export class AskTab {
       const missing = find(".missing", panel);
       missing.hidden = false;
       missing.replaceChildren(
-        "This server has no model that answers questions. The embedded one wants ",
-        make("code", {}, "pip install 'sightline[perception]'"), "; another is given by ",
+        "This server has no model that answers questions. The embedded one wants, in Sightline's clone, ",
+        make("code", {}, "pip install -c constraints.txt -e '.[perception]'"), "; another is given by ",
         make("code", {}, "sightline serve --ask-model RUN"), ".");
     }
     source.addEventListener("change", () => { this.fresh = false; });

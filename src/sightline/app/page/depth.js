@@ -68,7 +68,7 @@ export class DepthTab {
       });
       await (picture.film ? this.#showFilm(picture, result) : this.#show(picture, result, running.signal));
     } catch (error) {
-      if (running === this.running) complain(error);
+      if (running === this.running) this.#failed(picture, error);
     } finally {
       if (running === this.running) this.stage.busy("");
     }
@@ -93,6 +93,15 @@ export class DepthTab {
     canvas.style.aspectRatio = `${picture.width} / ${picture.height}`;
     this.stage.show({ under: picture.seen ? picture.url : null, width: picture.width, height: picture.height, film: picture.film });
     this.stage.busy("sending");
+  }
+
+  // What there is nothing to see in is not shown: no cloud, and no stage where the browser shows no picture either.
+  #failed(picture, error) {
+    complain(error);
+    if (this.result) return;
+    find(".space", this.panel).hidden = true;
+    find(".legend", this.panel).hidden = true;
+    find(".work", this.panel).hidden = !picture.seen;
   }
 
   async #show(picture, result, signal) {

@@ -61,15 +61,3 @@ export function afterPause(act, pause) {
     timer = setTimeout(() => act(...given), pause);
   };
 }
-
-// A number with two or three digits that matter.
-export function short(value) {
-  if (value === null || value === undefined || !Number.isFinite(value)) return "–";
-  const size = Math.abs(value), sign = value < 0 ? "−" : "";
-  if (size === 0) return "0";
-  if (size < 0.001) {
-    const [digits, power] = size.toExponential(1).split("e-");
-    return `${sign}${digits} × 10⁻${[...power].map((d) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[d]).join("")}`;
-  }
-  return sign + (size >= 100 ? size.toFixed(0) : String(Number(size.toPrecision(size < 1 ? 2 : 3))));
-}

@@ -68,7 +68,7 @@ export class MetresTab {
       });
       await this.#show(picture, result, running.signal);
     } catch (error) {
-      if (running === this.running) this.#failed(error);
+      if (running === this.running) this.#failed(picture, error);
     } finally {
       if (running === this.running) this.stage.busy("");
     }
@@ -91,8 +91,9 @@ export class MetresTab {
   }
 
   // Without anybody in the picture a length can still be given.
-  #failed(error) {
+  #failed(picture, error) {
     complain(error);
+    find(".work", this.panel).hidden = !picture.seen; // nothing to see, and nothing to click
     if (error.status !== 422 || this.lengths.length) return;
     find("input[value=known]", this.panel).checked = true;
     this.#hint("Nobody of known size was found. Click both ends of something whose length you know.");

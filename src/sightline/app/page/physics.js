@@ -1,7 +1,7 @@
 // The tab Physics: a world with sliders, its laws, a video or the video model scored against it.
 
 import { postJson, work } from "./api.js";
-import { afterPause, complain, copy, find, findAll, hush, make, short } from "./dom.js";
+import { afterPause, complain, copy, find, findAll, hush, make } from "./dom.js";
 import { Film } from "./film.js";
 import { MOST, paintPlane, placeOf } from "./plane.js";
 import { offer } from "./saving.js";
@@ -122,8 +122,8 @@ export class PhysicsTab {
     about.hidden = false;
     if (!this.models.defaults.video) {
       button.disabled = true;
-      about.replaceChildren("This server has no video model to run: the embedded one wants ",
-        make("code", {}, "pip install 'sightline[perception]'"), ". Videos of any other can be scored.");
+      about.replaceChildren("This server has no video model to run: the embedded one wants, in Sightline's clone, ",
+        make("code", {}, "pip install -c constraints.txt -e '.[perception]'"), ". Videos of any other can be scored.");
       return;
     }
     about.textContent = `The video model is ${this.models.defaults.video}: it sees three frames and continues them.`;
@@ -176,7 +176,7 @@ export class PhysicsTab {
     range.classList.toggle("out", shown.range?.in_training_range === false);
     const abnormal = find(".abnormal", this.panel);
     abnormal.hidden = !shown.abnormal.abnormal;
-    abnormal.textContent = `Not a normal video: ${shown.abnormal.reasons.join("; ")}.`;
+    abnormal.textContent = `Not a normal video: ${shown.abnormal.reasons.slice(0, 5).join("; ")}${shown.abnormal.reasons.length > 5 ? "; and more" : ""}.`;
     const spoken = shown.laws.filter((law) => law.value !== null); // others say nothing about such a world
     find(".law-table tbody", this.panel).replaceChildren(...spoken.map(lawRow));
     offer(find(".files", this.panel), this.result, sheet ? "scored" : `${shown.scenario}-world`, { npz: "npz of frames" });
@@ -227,18 +227,16 @@ const sentence = (words) => words.charAt(0).toUpperCase() + words.slice(1) + (/[
 
 // A law: its value, what is allowed, and a gauge whose middle is the tolerance.
 function lawRow(law) {
-  const unit = (name) => (name === "1" ? "" : ` ${name}`);
   const right = law.right ?? null; // where a law has a right value that is not zero
-  const allowed = law.tolerance === 0 ? "none" : `${short(law.tolerance)}${unit(law.tolerance_unit)}`;
   const bar = make("i");
   const off = Math.abs(right === null ? law.value : law.value - right);
   const worst = Math.max(off, ...law.violations.map((one) => Math.abs(one.size)));
   const share = law.tolerance ? worst / law.tolerance / 2 : law.violated ? 1 : 0;
   bar.style.setProperty("--share", law.violated ? Math.max(0.53, Math.min(1, share)) : Math.min(0.48, share));
   return make("tr", { className: law.violated ? "broken" : "kept" },
-    make("td", {}, make("b", {}, law.title || law.name.replaceAll("_", " ")), make("small", {}, law.says)),
-    make("td", {}, `${short(law.value)}${unit(law.unit)}`),
-    make("td", { className: "quiet" }, right === null ? (law.tolerance === 0 ? allowed : `up to ${allowed}`) : `${short(right)} ± ${allowed}`),
+    make("td", {}, make("b", {}, law.title), make("small", {}, law.says)),
+    make("td", {}, law.text, make("small", { className: "narrow" }, law.allowed)),
+    make("td", { className: "quiet" }, law.allowed),
     make("td", {}, make("div", { className: "gauge" }, bar)),
     make("td", { className: "said-so" }, law.violated ? "broken" : "kept"));
 }

@@ -94,7 +94,7 @@ export class Source extends EventTarget {
   }
 }
 
-const megabytes = (bytes) => `${(bytes / 2 ** 20).toFixed(0)} MB`;
+const megabytes = (bytes) => `${(bytes / 1e6).toFixed(0)} MB`;
 
 // Sizes as the browser shows them, upright; null where it cannot.
 async function pictureSize(url) {

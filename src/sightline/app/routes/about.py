@@ -7,13 +7,14 @@ from pathlib import Path as File
 from typing import Annotated, Any, get_args
 
 from fastapi import APIRouter, Path, Request
-from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 
 from sightline import __version__
 from sightline.app import schemas
 from sightline.app.desk import Desk
 from sightline.app.problems import Problem
-from sightline.app.routes.describe import errors
+from sightline.app.routes import examples as looks
+from sightline.app.routes.describe import errors, shown
 from sightline.examples import example_person, example_photograph
 from sightline.files.formats import PICTURE_SUFFIXES
 
@@ -28,7 +29,7 @@ VIDEO_TYPES = (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".gif")
     tags=["about"],
     summary="Models, their licences, and which of them this server runs",
     response_model=schemas.ModelsAnswer,
-    responses=errors(),
+    responses={**shown(looks.MODELS), **errors()},
 )
 async def models(request: Request) -> dict[str, Any]:
     """List them; one that is not `usable` cannot be named in a request."""
@@ -40,7 +41,7 @@ async def models(request: Request) -> dict[str, Any]:
     tags=["about"],
     summary="What a request may cost",
     response_model=schemas.LimitsAnswer,
-    responses=errors(),
+    responses={**shown(looks.LIMITS), **errors()},
 )
 async def limits(request: Request) -> dict[str, Any]:
     """Whatever goes beyond is refused with 413, 422, 429 or 503."""
@@ -69,7 +70,7 @@ async def limits(request: Request) -> dict[str, Any]:
     tags=["about"],
     summary="Photographs that come with the package",
     response_model=schemas.ExamplesAnswer,
-    responses=errors(),
+    responses={**shown(looks.PHOTOGRAPHS), **errors()},
 )
 async def examples() -> dict[str, Any]:
     """To try things on."""
@@ -104,19 +105,34 @@ async def example(
     tags=["about"],
     summary="A sign of life",
     response_model=schemas.HealthAnswer,
-    responses={status: said for status, said in errors().items() if status not in (401, 429)},
+    responses={
+        **shown(looks.HEALTH),
+        **{status: said for status, said in errors().items() if status not in (401, 429)},
+        503: {
+            "model": schemas.HealthAnswer,
+            "description": "workers keep dying at their start: nothing can be done",
+            "content": {"application/json": {"example": looks.FAILING}},
+        },
+    },
 )
-async def healthz(request: Request) -> dict[str, Any]:
-    """Say `starting` until the first worker has its model; requests wait for it meanwhile."""
+async def healthz(request: Request) -> Response:
+    """Say `starting` until the first worker has its model; requests wait for it meanwhile.
+
+    Where workers keep dying at their start it is `failing`, with 503 and the reason, until one starts.
+    """
     desk = _desk(request)
-    ready = desk.crew.ready
-    return {
-        "status": "ok" if ready else "starting",
+    ready, failing = desk.crew.ready, desk.crew.failing
+    body = {
+        "status": "failing" if failing is not None else "ok" if ready else "starting",
         "version": __version__,
         "workers": desk.options.workers,
         "ready": ready,
         "queue": len(desk.crew),
+        "error": None if failing is None else failing.sentence,
     }
+    if failing is None:
+        return JSONResponse(body)
+    return JSONResponse(body, failing.status, headers=failing.headers)
 
 
 @router.get(
@@ -124,7 +140,7 @@ async def healthz(request: Request) -> dict[str, Any]:
     tags=["about"],
     summary="Figures for Prometheus",
     response_class=PlainTextResponse,
-    responses=errors(),
+    responses={200: {"content": {"text/plain": {"example": looks.METRICS}}}, **errors()},
 )
 async def metrics(request: Request) -> Response:
     """In its text format."""

@@ -9,6 +9,7 @@ from fastapi import Query
 from pydantic import BaseModel
 
 from sightline.app.formats import FORMATS
+from sightline.app.routes.examples import WAITING
 from sightline.app.schemas import Error, JobAnswer
 
 Wait = Annotated[
@@ -52,6 +53,11 @@ def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"model": Error, "description": _WORDS[status]} for status in every}
 
 
+def shown(example: Mapping[str, Any]) -> dict[int | str, dict[str, Any]]:
+    """Show what a good answer looks like."""
+    return {200: {"content": {"application/json": {"example": dict(example)}}}}
+
+
 def answers(
     model: Any, formats: Sequence[str], example: Mapping[str, Any]
 ) -> dict[int | str, dict[str, Any]]:
@@ -64,17 +70,25 @@ def answers(
     said = ", ".join(f"{name} ({FORMATS[name].says})" for name in formats)
     return {
         200: {"model": model, "description": f"the result as {said}", "content": content},
-        202: {"model": JobAnswer, "description": "a job, with wait=false", "links": _LINKS},
+        202: {
+            "model": JobAnswer,
+            "description": "a job, with wait=false",
+            "content": {"application/json": {"example": WAITING}},
+            "links": _LINKS,
+        },
         **errors(400, 406, 408, 413, 415, 422),
     }
 
 
-def form_body(schema: type[BaseModel], files: Mapping[str, str]) -> dict[str, Any]:
+def form_body(
+    schema: type[BaseModel], files: Mapping[str, str], example: Mapping[str, Any]
+) -> dict[str, Any]:
     """Describe a form: the fields of a schema, and files.
 
     Args:
         schema: of the fields that are no files.
         files: names of those that are, and what they are.
+        example: of a whole form.
     """
     described = schema.model_json_schema(by_alias=True)
     described.pop("$defs", None)
@@ -85,8 +99,8 @@ def form_body(schema: type[BaseModel], files: Mapping[str, str]) -> dict[str, An
     described["properties"] = properties | described["properties"]
     if len(files) == 1 and schema.__name__ != "MeasureFields":
         described["required"] = [*files, *described.get("required", ())]
-    body = {"required": True, "content": {"multipart/form-data": {"schema": described}}}
-    return {"requestBody": body}
+    content = {"multipart/form-data": {"schema": described, "example": dict(example)}}
+    return {"requestBody": {"required": True, "content": content}}
 
 
 def json_body(schema: type[BaseModel]) -> dict[str, Any]:

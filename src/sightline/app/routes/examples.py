@@ -137,9 +137,11 @@ _PHYSICS: dict[str, Any] = {
         {
             "name": "velocity_paper",
             "title": "velocity error",
-            "says": "mean |v - v̂|",
+            "says": "how far speed and direction are off on average, after the given frames",
             "unit": "units/s",
             "value": 0.004,
+            "text": "0.004 units/s",
+            "allowed": "up to 0.2 units/s",
             "right": None,
             "interval": None,
             "tolerance": 0.2,
@@ -176,3 +178,107 @@ WORLD: dict[str, Any] = {
 SCORE: dict[str, Any] = {**_PHYSICS, "condition": 3, "truth": "law", "note": ""}
 
 PREDICT: dict[str, Any] = {**WORLD, **SCORE, "truth": "world", "model": "video"}
+
+JOB: dict[str, Any] = {
+    "id": "k3J8sJw2T0yq5b7h",
+    "kind": "depth",
+    "state": "running",
+    "position": 0,
+    "progress": 0.4,
+    "step": "frame 12 of 30",
+    "seconds": 1.8,
+    "formats": ["json", "mp4", "mkv"],
+    "error": None,
+    "status": None,
+}
+
+WAITING: dict[str, Any] = {**JOB, "state": "queued", "position": 1, "progress": None, "step": ""}
+WAITING["seconds"] = 0.0
+
+AT: dict[str, Any] = {
+    "x": 120,
+    "y": 80,
+    "valid": True,
+    "value": 1.42,
+    "sigma": 0.21,
+    "unit": "m",
+    "kind": "metric_depth",
+    "direction": "larger is farther",
+    "text": "1.42 ± 0.21 m",
+}
+
+MODELS: dict[str, Any] = {
+    "defaults": {"depth": "small", "ask": "speaker", "video": "video", "people": True},
+    "models": [
+        {
+            "name": "small",
+            "purpose": "depth",
+            "summary": "depth of any picture",
+            "licence": "Apache-2.0",
+            "commercial": True,
+            "bytes": 50_000_000,
+            "trained_on": "synthetic pictures",
+            "here": True,
+            "usable": True,
+        }
+    ],
+}
+
+LIMITS: dict[str, Any] = {
+    "body_bytes": 32_000_000,
+    "pixels": 24_000_000,
+    "video_pixels": 2_100_000,
+    "video_seconds": 60.0,
+    "video_frames": 1800,
+    "seconds": 120.0,
+    "queue": 16,
+    "rate_per_minute": 600.0,
+    "keep_seconds": 900.0,
+    "palettes": ["spectral", "turbo", "inferno", "grey"],
+    "picture_types": [".jpg", ".png", ".webp"],
+    "video_types": [".mp4", ".mov", ".mkv"],
+    "version": "0.1.0",
+    "token": False,
+}
+
+PHOTOGRAPHS: dict[str, Any] = {"examples": [{"name": "coffee.jpg", "text": "A cup of coffee"}]}
+
+HEALTH: dict[str, Any] = {
+    "status": "ok",
+    "version": "0.1.0",
+    "workers": 1,
+    "ready": 1,
+    "queue": 0,
+    "error": None,
+}
+
+FAILING: dict[str, Any] = {
+    **HEALTH,
+    "status": "failing",
+    "ready": 0,
+    "error": "The worker processes cannot start: the last ended by signal 9; "
+    "see what the server printed.",
+}
+
+METRICS = """# HELP sightline_queue_length Jobs that wait.
+# TYPE sightline_queue_length gauge
+sightline_queue_length 0
+"""
+
+#: What forms look like; files stand for themselves.
+DEPTH_FORM = {"image": "photo.jpg", "sigma": True}
+METRIC_FORM = {"image": "photo.jpg", "people": False, "length": ["200,200,330,200=8cm"]}
+MEASURE_FORM = {**METRIC_FORM, "from": "200,200", "to": "420,300"}
+ASK_FORM = {
+    "image": "photo.jpg",
+    "question": "which is nearest?",
+    "points": ["A=120,80", "B=300,200"],
+}
+SCORE_FORM = {
+    "video": "world.mp4",
+    "scenario": "uniform",
+    "truth": "world",
+    "speeds": [2.5],
+    "radii": [1.0],
+    "condition": 3,
+}

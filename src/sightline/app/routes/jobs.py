@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 import struct
 from collections.abc import Sequence
@@ -17,7 +18,8 @@ from sightline.app.desk import Desk
 from sightline.app.formats import FORMATS, choose
 from sightline.app.jobs import Job
 from sightline.app.problems import Problem
-from sightline.app.routes.describe import Format, errors
+from sightline.app.routes import examples
+from sightline.app.routes.describe import Format, errors, shown
 from sightline.app.tasks.order import POINTS
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
@@ -34,6 +36,8 @@ _EVENT = {
     "required": ["event", "data"],
 }
 
+_EXAMPLE = {"event": "job", "data": json.dumps(examples.JOB)}
+
 _DIRECTIONS = {"metric_depth": "larger is farther"}
 
 
@@ -41,7 +45,7 @@ _DIRECTIONS = {"metric_depth": "larger is farther"}
     "/{job_id}",
     summary="How far a job is",
     response_model=schemas.JobAnswer,
-    responses=errors(404, 422),
+    responses={**shown(examples.JOB), **errors(404, 422)},
 )
 async def look(request: Request, job_id: Id) -> dict[str, Any]:
     """Queued, running, done, failed or cancelled."""
@@ -56,7 +60,7 @@ async def look(request: Request, job_id: Id) -> dict[str, Any]:
     responses={
         200: {
             "description": "events called job, whose data is the job; the stream ends with it",
-            "content": {"text/event-stream": {"schema": _EVENT}},
+            "content": {"text/event-stream": {"schema": _EVENT, "example": _EXAMPLE}},
         },
         **errors(404, 422),
     },
@@ -80,7 +84,7 @@ async def events(request: Request, job_id: Id) -> Response:
                 for form in FORMATS.values()
                 if form.name != "json"
             }
-            | {"application/json": {"schema": {"type": "object"}}},
+            | {"application/json": {"schema": {"type": "object"}, "example": examples.DEPTH}},
         },
         **errors(404, 406, 409, 422),
     },
@@ -106,7 +110,7 @@ async def result(
     "/{job_id}/at",
     summary="The value at one pixel of a map",
     response_model=schemas.AtAnswer,
-    responses=errors(404, 409, 422),
+    responses={**shown(examples.AT), **errors(404, 409, 422)},
 )
 async def at(
     request: Request,
@@ -130,7 +134,7 @@ async def at(
     "/{job_id}",
     summary="Cancel a job, or remove its result",
     response_model=schemas.JobAnswer,
-    responses=errors(404, 422),
+    responses={**shown({**examples.JOB, "state": "cancelled"}), **errors(404, 422)},
 )
 async def delete(request: Request, job_id: Id) -> Response:
     """One that waits or runs is cancelled; one that has ended is removed with its files."""

@@ -28,7 +28,7 @@ _VIDEO = {"video": "a video: mp4, mov, mkv, webm, avi or gif"}
     tags=["pictures"],
     summary="Depth of a picture or a video",
     responses=answers(schemas.MapAnswer | schemas.FilmAnswer, (*MAP, "mp4", "mkv"), examples.DEPTH),
-    openapi_extra=form_body(schemas.DepthFields, {**_IMAGE, **_VIDEO}),
+    openapi_extra=form_body(schemas.DepthFields, {**_IMAGE, **_VIDEO}, examples.DEPTH_FORM),
 )
 async def depth(request: Request, wait: Wait = True, format: Format = None) -> Response:
     """Send either `image` or `video`. Relative depth has no unit; larger is nearer."""
@@ -48,7 +48,7 @@ async def depth(request: Request, wait: Wait = True, format: Format = None) -> R
     tags=["pictures"],
     summary="Metres of a picture, with error bars",
     responses=answers(schemas.MetricAnswer, MAP, examples.METRIC),
-    openapi_extra=form_body(schemas.MetricFields, _IMAGE),
+    openapi_extra=form_body(schemas.MetricFields, _IMAGE, examples.METRIC_FORM),
 )
 async def metric(request: Request, wait: Wait = True, format: Format = None) -> Response:
     """By people in the picture, or by what is known of it: a length, a depth, a height."""
@@ -62,7 +62,7 @@ async def metric(request: Request, wait: Wait = True, format: Format = None) -> 
     tags=["pictures"],
     summary="Distance between two pixels, with its error bar",
     responses=answers(schemas.MeasureAnswer, PLAIN, examples.MEASURE),
-    openapi_extra=form_body(schemas.MeasureFields, _IMAGE),
+    openapi_extra=form_body(schemas.MeasureFields, _IMAGE, examples.MEASURE_FORM),
 )
 async def measure(request: Request, wait: Wait = True, format: Format = None) -> Response:
     """In a picture with its yardsticks, or in the result of a metric job."""
@@ -76,7 +76,7 @@ async def measure(request: Request, wait: Wait = True, format: Format = None) ->
     tags=["pictures"],
     summary="A question about a picture, with the steps that lead to the answer",
     responses=answers(schemas.AskAnswer, ASKED, examples.ASK),
-    openapi_extra=form_body(schemas.AskFields, _IMAGE),
+    openapi_extra=form_body(schemas.AskFields, _IMAGE, examples.ASK_FORM),
 )
 async def ask(request: Request, wait: Wait = True, format: Format = None) -> Response:
     """Which point is nearest, how many there are of a kind, or the depth map as the model sees it."""
@@ -90,7 +90,7 @@ async def ask(request: Request, wait: Wait = True, format: Format = None) -> Res
     tags=["physics"],
     summary="How well a video obeys the laws",
     responses=answers(schemas.ScoreAnswer, FRAMES, examples.SCORE),
-    openapi_extra=form_body(schemas.ScoreFields, _VIDEO),
+    openapi_extra=form_body(schemas.ScoreFields, _VIDEO, examples.SCORE_FORM),
 )
 async def score(request: Request, wait: Wait = True, format: Format = None) -> Response:
     """Bodies are measured frame by frame, and every law is asked about them."""
@@ -181,6 +181,8 @@ def _check(desk: Desk, job: Job, uploads: list[str]) -> Job | None:
         raise Problem(422, f"this server has no depth model called {model!r}; it has {known}")
     if job.kind == "depth" and len(uploads) != 1:
         raise Problem(422, "send either a picture as image or a video as video")
+    if uploads == ["video"] and fields.get("sigma"):
+        raise Problem(422, "error bars are for pictures, not for videos; leave out sigma")
     if job.kind in ("metric", "ask") and not uploads:
         raise Problem(422, "send a picture as the field image")
     if job.kind == "score" and not uploads:

@@ -19,7 +19,7 @@ from sightline.files.atomic import write_bytes
 def run(order: Order, tools: Tools, report: Reporter) -> tuple[Sequence[str], dict[str, str]]:
     """Ask."""
     start, fields = time.perf_counter(), order.fields
-    _ = tools.speaker  # whether there is one is told first
+    report(None, "loading the model", counted=False)
     from sightline.files import png
     from sightline.perception.asking import parse_points, place, reply_to, understand
     from sightline.perception.codebook.pictures import write_map
@@ -31,7 +31,9 @@ def run(order: Order, tools: Tools, report: Reporter) -> tuple[Sequence[str], di
     report(None, "reading the picture")
     picture = read_upload(order, tools.limits.pixels)
     if understood.asked == "nearest":
-        place(points, picture.width, picture.height)  # mistakes are told before the model thinks
+        place(points, picture.width, picture.height)
+    report(None, "loading the model", counted=False)
+    _ = tools.speaker  # mistakes are told before it is loaded and thinks
     report(None, "thinking")
     reply = reply_to(
         picture,

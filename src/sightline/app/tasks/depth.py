@@ -39,9 +39,7 @@ def run(order: Order, tools: Tools, report: Reporter) -> tuple[Sequence[str], di
 
 def make(order: Order) -> None:
     """Make another file of it."""
-    if order.upload("video") is not None:
-        raise InputError("the film is not there in this form")
-    make_again(order, max_pixels=1 << 40)  # it was decoded once already
+    make_again(order)
 
 
 def _film(
@@ -51,8 +49,6 @@ def _film(
 
     limits, start = tools.limits, time.perf_counter()
     fields = order.fields
-    if fields["sigma"]:
-        raise InputError("error bars are for pictures, not for videos", remedy="leave out sigma")
     check_film(path, limits)
 
     def follow(done: int, total: int | None) -> None:

@@ -60,7 +60,7 @@ def _check_claims(video: VideoReader, limits: Limits) -> None:
     info = video.info
     if info.duration is not None and info.duration > limits.video_seconds:
         raise InputError(
-            f"the video lasts {info.duration:.0f} s, more than the limit of "
+            f"the video lasts {info.duration:.2f} s, more than the limit of "
             f"{limits.video_seconds:g} s",
             remedy="cut it",
         )

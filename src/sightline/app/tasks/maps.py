@@ -8,6 +8,7 @@ from typing import Any
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from sightline.app.tasks.order import Order
 from sightline.errors import InputError
@@ -18,6 +19,9 @@ from sightline.files.pictures import Picture, read_picture
 from sightline.files.reading import read_bytes
 from sightline.geometry import to_points
 from sightline.types import Camera, DepthMap
+
+#: Colours of a map that is kept, in the job's folder.
+_COLOURS = "colours.png"
 
 
 def read_upload(order: Order, max_pixels: int) -> Picture:
@@ -77,22 +81,43 @@ def headers_of(depth: DepthMap) -> dict[str, str]:
 
 
 def store(order: Order, depth: DepthMap, picture: Picture) -> None:
-    """Write what is waited for, and the map itself where other formats may be asked for later."""
+    """Write what is waited for; where other formats may be asked for later, map and colours, too."""
     if order.keep:
         depth_files.write_npz(order.path("npz"), depth)
+        _write_colours(order.folder / _COLOURS, picture.pixels)
     if order.wanted not in ("json", "npz") or (order.wanted == "npz" and not order.keep):
-        write_map(order, depth, picture)
+        write_map(order, depth, picture.pixels)
 
 
-def make_again(order: Order, max_pixels: int) -> None:
+def make_again(order: Order) -> None:
     """Make another file of a map that is kept."""
     depth = depth_files.read_npz(order.path("npz"))
     coloured = order.wanted in ("ply", "glb")
-    write_map(order, depth, read_upload(order, max_pixels) if coloured else None)
+    write_map(order, depth, _read_colours(order.folder / _COLOURS) if coloured else None)
 
 
-def write_map(order: Order, depth: DepthMap, picture: Picture | None) -> None:
-    """Write a map in the format that is waited for."""
+def _write_colours(path: Path, pixels: NDArray[np.uint8]) -> None:
+    """Keep (H, W, 3) RGB for clouds: pixels alone, nothing else that was in the uploaded file."""
+    quick = [cv2.IMWRITE_PNG_COMPRESSION, 1]
+    done, data = cv2.imencode(".png", pixels[..., ::-1], quick)
+    assert done
+    write_bytes(path, data.tobytes())
+
+
+def _read_colours(path: Path) -> NDArray[np.uint8]:
+    found = cv2.imdecode(np.frombuffer(path.read_bytes(), np.uint8), cv2.IMREAD_COLOR)
+    assert found is not None
+    return np.ascontiguousarray(found[..., ::-1])
+
+
+def write_map(order: Order, depth: DepthMap, pixels: NDArray[np.uint8] | None) -> None:
+    """Write a map in the format that is waited for.
+
+    Args:
+        order: that says which, and where.
+        depth: the map.
+        pixels: (H, W, 3) RGB colours of a cloud; None where the format has none.
+    """
     path = order.path()
     match order.wanted:
         case "npz":
@@ -111,7 +136,6 @@ def write_map(order: Order, depth: DepthMap, picture: Picture | None) -> None:
 
             write_bytes(path, json.dumps(grid(depth)).encode())
         case _:
-            pixels = None if picture is None else picture.pixels
             points = to_points(depth, pixels, mesh=order.wanted == "glb", max_points=order.points)
             clouds.write_points(path, points)
 

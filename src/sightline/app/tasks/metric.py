@@ -53,7 +53,7 @@ def run(order: Order, tools: Tools, report: Reporter) -> tuple[Sequence[str], di
 
 def make(order: Order) -> None:
     """Make another file of it."""
-    make_again(order, max_pixels=1 << 40)  # it was decoded once already
+    make_again(order)
 
 
 def measured(

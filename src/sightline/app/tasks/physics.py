@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from sightline.app.tasks import law_words
 from sightline.app.tasks.order import Order, tidy
 from sightline.errors import InputError
 from sightline.files import png
@@ -104,13 +105,15 @@ def asked(
             {
                 "name": law.name,
                 "title": law_title(law.name),
-                "says": law.says,
-                "unit": law.unit,
+                "says": law_words.MEANINGS[law.name],
+                "unit": "" if law.unit == "1" else law.unit,
                 "value": scores.values[law.name],
+                "text": law_words.measured(law, scores.values[law.name]),
+                "allowed": law_words.allowed(law, scenario),
                 "right": right_value(law.name, scenario),
                 "interval": scores.intervals.get(law.name),
                 "tolerance": law.tolerance,
-                "tolerance_unit": law.limit_unit or law.unit,
+                "tolerance_unit": (law.limit_unit or law.unit).removeprefix("1"),
                 "violated": bool(wrong),
                 "violations": [
                     {"frame": int(one.frame), "body": int(one.body), "size": one.size}
@@ -121,7 +124,12 @@ def asked(
     return {
         "tracks": tracks_of(tracks),
         "laws": laws,
-        "abnormal": {"abnormal": verdict.abnormal, "reasons": list(verdict.reasons)},
+        "abnormal": {
+            "abnormal": verdict.abnormal,
+            "reasons": law_words.reasons(verdict.violations, tracks.bodies, frame_time)
+            if verdict.abnormal
+            else [],
+        },
         "coverage": scores.coverage,
     }
 

@@ -27,8 +27,9 @@ from sightline.physics.render import render
 
 def run(order: Order, tools: Tools, report: Reporter) -> tuple[Sequence[str], dict[str, str]]:
     """Let the model predict, and ask the laws about what it makes of it."""
+    tools.laws.wait(report)
     start, fields = time.perf_counter(), order.fields
-    report(None, "loading the video model")
+    report(None, "loading the video model", counted=False)
     model = tools.video_model
     # A model works at the size, and from the number of frames, that it was trained with.
     size = int(getattr(model, "size", fields["size"]))

@@ -38,6 +38,12 @@ def run(order: Order, tools: Tools, report: Reporter) -> tuple[Sequence[str], di
     path = order.upload("video")
     if path is None:
         raise InputError("there is no video", remedy="send one as the field video")
+    if fields["truth"] == "law" and fields["condition"] < 2:
+        raise InputError(
+            "the law goes on from at least 2 condition frames", remedy="give condition=3, or truth"
+        )
+    tools.laws.wait(report)
+    planned = world_of(fields) if fields["truth"] == "world" else None
     report(None, "reading the video")
     frames = take_panel(read_film(path, tools.limits), fields["panel"], path)
     check_square(frames)
@@ -51,7 +57,7 @@ def run(order: Order, tools: Tools, report: Reporter) -> tuple[Sequence[str], di
             remedy=f"send at least {condition + 2}",
         )
     report(None, "measuring")
-    motion, note = _truth(frames, fields)
+    motion, note = (planned, "") if planned is not None else _truth(frames, fields)
     if motion is not None and len(frames) != len(motion.positions):
         count = min(len(frames), len(motion.positions))
         note = f"{len(frames)} frames, {len(motion.positions)} in the truth: {count} compared"
@@ -82,17 +88,10 @@ def make(order: Order) -> None:
 
 
 def _truth(frames: Frames, fields: dict[str, Any]) -> tuple[Motion | None, str]:
-    """Return what should have happened, and what is to be said about that."""
+    """Return what the law makes of the first frames, if asked, and what is to be said about that."""
     if fields["truth"] == "none":
         return None, ""
-    if fields["truth"] == "world":
-        return world_of(fields), ""
-    given = fields["condition"]
-    if given < 2:
-        raise InputError(
-            "the law goes on from at least 2 condition frames", remedy="give condition=3, or truth"
-        )
-    scenario = fields["scenario"]
+    given, scenario = fields["condition"], fields["scenario"]
     begun = parse(frames[:given], frame_time=FRAME_TIME)
     balls = balls_of(scenario)
     if begun.bodies != balls or not bool(begun.measured.all()):

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sightline.app.problems import NO_SPEAKER, NO_VIDEO_MODEL, Problem, in_words
+from sightline.app.tasks.laws import Laws
 from sightline.app.worker import Setup
-from sightline.errors import InputError
+from sightline.errors import InputError, install
 from sightline.weights import catalogue
 from sightline.weights.store import locate
 
@@ -38,6 +39,7 @@ class Tools:
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
         self.limits = setup.limits
+        self.laws = Laws(setup.spool)
         self._estimators: dict[str, DepthEstimator] = {}
 
     def warm(self) -> None:
@@ -118,7 +120,7 @@ def _loading(name: str) -> Iterator[None]:
         why = in_words(error, name)
         raise Problem(503, f"the model {name} cannot be loaded: {why}") from error
     except ModuleNotFoundError as error:
-        why = f"{error.name} is not installed; run pip install 'sightline[perception]'"
+        why = f"{error.name} is not installed; {install('perception')}"
         raise Problem(503, f"the model {name} cannot be loaded: {why}") from error
 
 

@@ -24,8 +24,9 @@ from sightline.physics.render import render
 from sightline.physics.types import GRAVITY
 
 
-def run(order: Order, _tools: Tools, report: Reporter) -> tuple[Sequence[str], dict[str, str]]:
+def run(order: Order, tools: Tools, report: Reporter) -> tuple[Sequence[str], dict[str, str]]:
     """Play a world."""
+    tools.laws.wait(report)
     start, fields = time.perf_counter(), order.fields
     report(None, "simulating")
     motion = world_of(fields)

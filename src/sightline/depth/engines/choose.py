@@ -27,7 +27,7 @@ from sightline.depth.engines.openvino import OpenVinoEngine, save_model
 from sightline.depth.engines.quiet_openvino import openvino_core
 from sightline.depth.file_kinds import FileKind, file_kind, is_graph
 from sightline.depth.spec import SPEC_KEY, ModelSpec
-from sightline.errors import InputError
+from sightline.errors import InputError, install
 
 EngineName = Literal["auto", "openvino", "torch"]
 
@@ -192,7 +192,7 @@ def _need(package: str, path: Path) -> None:
         raise InputError(
             f"can only be read by {package}, which is not installed",
             path=path,
-            remedy="pip install 'sightline[train]'",
+            remedy=install("train"),
         )
 
 

@@ -2,7 +2,7 @@
 
 Default is Stable Diffusion 2 inpainting, the paper's, under the name it has had since the original was
 taken down in 2025; SDXL inpainting works alike. Nothing is downloaded by itself: `load_painter` says
-what to fetch. torch and diffusers come with `sightline[paint]`.
+what to fetch. torch and diffusers come with the extra `paint`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.errors import InputError
+from sightline.errors import InputError, install
 from sightline.metric.painters.strips import SHORT_SIDE, working_size
 from sightline.types import BoolArray
 from sightline.weights.quiet import quiet_libraries
@@ -142,7 +142,7 @@ def load_painter(
         import transformers  # noqa: F401 - only what is imported can be quietened
     except ImportError as error:
         raise InputError(
-            "painting people needs diffusers and torch", remedy="pip install 'sightline[paint]'"
+            "painting people needs diffusers and torch", remedy=install("paint")
         ) from error
     from sightline.depth.engines.torch import pick_device
 

@@ -17,7 +17,7 @@ from sightline.metric.head.clues import (
     condense,
     condense_weighted,
 )
-from sightline.metric.yardsticks.reading import look, read
+from sightline.metric.yardsticks.reading import check_inside, look, read
 from sightline.metric.yardsticks.words import LONGEST, Length
 from sightline.types import Camera, DepthMap
 
@@ -35,11 +35,8 @@ def length_clue(
     """Return the clue of a known length between two pixels (x, y, x, y), of edges the nearer side."""
     x0, y0, x1, y1 = ends
     name = length_name(ends, length)
+    check_length(ends, length, relative.width, relative.height)
     apart = math.hypot(x1 - x0, y1 - y0)
-    if apart < 2 * POINTING:
-        raise InputError(
-            f"{name}: its ends are {apart:.1f} pixels apart", remedy="give a longer one"
-        )
     rays = rays_at(camera, np.array([[x0, y0], [x1, y1]]))
     looked = [look(relative, x, y, name) for x, y in ((x0, y0), (x1, y1))]
     values = np.array([np.median(relative.values[end.pixels]) for end in looked])
@@ -129,8 +126,7 @@ def object_clue(
     """
     left, top, right, bottom = box
     name = box_name(box, size)
-    if right - left < 2 or bottom - top < 2:
-        raise InputError(f"{name}: a box needs left < right and top < bottom, 2 pixels at least")
+    check_box(box, size, relative.width, relative.height)
     for x, y in ((left, top), (right, bottom)):
         read(relative, x, y, name)
     depth = camera.K[1, 1] * size.metres / (bottom - top)
@@ -144,6 +140,35 @@ def object_clue(
     sigma = math.hypot(size.share, 2 * POINTING / (bottom - top), READING)
     depths = np.full(len(values), depth)
     return DepthClue(name, "object", *condense(values, depths), sigma, focal_power=1.0)
+
+
+def check_length(ends: tuple[float, ...], length: Length, width: int, height: int) -> None:
+    """Refuse ends (x, y, x, y) that a picture of some size does not have, or that are one place."""
+    x0, y0, x1, y1 = ends
+    name = length_name(ends, length)
+    check_inside(x0, y0, width, height, name)
+    check_inside(x1, y1, width, height, name)
+    apart = math.hypot(x1 - x0, y1 - y0)
+    if apart < 2 * POINTING:
+        raise InputError(
+            f"{name}: its ends are {apart:.1f} pixels apart", remedy="give a longer one"
+        )
+
+
+def check_depth(place: tuple[float, ...], depth: Length, width: int, height: int) -> None:
+    """Refuse a place (x, y) that a picture of some size does not have."""
+    x, y = place
+    check_inside(x, y, width, height, depth_name(place, depth))
+
+
+def check_box(box: tuple[float, ...], size: Length, width: int, height: int) -> None:
+    """Refuse a box (left, top, right, bottom) with nothing in it, or not in the picture."""
+    left, top, right, bottom = box
+    name = box_name(box, size)
+    if right - left < 2 or bottom - top < 2:
+        raise InputError(f"{name}: a box needs left < right and top < bottom, 2 pixels at least")
+    check_inside(left, top, width, height, name)
+    check_inside(right, bottom, width, height, name)
 
 
 def length_name(ends: tuple[float, ...], length: Length) -> str:

@@ -99,18 +99,36 @@ def window(depth: DepthMap, x: float, y: float, name: str = "", reach: int = WIN
         name: of what is read, for messages.
         reach: how far the window goes to each side, in [px].
     """
-    of = f"{name}: " if name else ""
+    check_inside(x, y, depth.width, depth.height, name)
     column, row = round(x), round(y)
-    if not (0 <= column < depth.width and 0 <= row < depth.height):
-        raise InputError(
-            f"{of}{x:g},{y:g} is outside the picture of {depth.width}×{depth.height}",
-            remedy=f"x runs from 0 to {depth.width - 1}, y from 0 to {depth.height - 1}",
-        )
     top, left = max(row - reach, 0), max(column - reach, 0)
     rows, columns = np.nonzero(depth.valid[top : row + reach + 1, left : column + reach + 1])
     if not len(rows):
+        of = f"{name}: " if name else ""
         raise InputError(f"{of}nothing is known of depth at {x:g},{y:g}")
     return rows + top, columns + left
+
+
+def check_inside(x: float, y: float, width: int, height: int, name: str = "") -> None:
+    """Refuse a pixel that a picture does not have.
+
+    Args:
+        x: column; the leftmost is 0.
+        y: row; the topmost is 0.
+        width: of the picture in [px].
+        height: of the picture in [px].
+        name: of what is read, for messages.
+
+    Raises:
+        InputError: it lies outside.
+    """
+    if 0 <= round(x) < width and 0 <= round(y) < height:
+        return
+    of = f"{name}: " if name else ""
+    raise InputError(
+        f"{of}{x:g},{y:g} is outside the picture of {width}×{height}",
+        remedy=f"x runs from 0 to {width - 1}, y from 0 to {height - 1}",
+    )
 
 
 def reach_of(depth: DepthMap) -> int:

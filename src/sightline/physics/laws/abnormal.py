@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 
+from sightline.physics.laws.evidence import Violation
 from sightline.physics.laws.table import LAWS, LawScores, check_laws
 from sightline.physics.parse.tracks import Tracks
 
@@ -49,10 +50,12 @@ class Verdict:
     Attributes:
         abnormal: yes or no.
         reasons: a line for each rule that says yes, the most frequent kinds first in the table.
+        violations: of the rules, that these are about.
     """
 
     abnormal: bool
     reasons: tuple[str, ...]
+    violations: tuple[Violation, ...] = ()
 
 
 def is_abnormal(tracks: Tracks, scenario: str, thresholds: Thresholds | None = None) -> Verdict:
@@ -82,4 +85,4 @@ def verdict_of(scores: LawScores, bodies: int) -> Verdict:
     ]
     if bodies == 0:
         reasons.append("there is nothing in the video")
-    return Verdict(bool(reasons), tuple(reasons))
+    return Verdict(bool(reasons), tuple(reasons), tuple(scores.violations))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
+from sightline.errors import install
 from sightline.physics.pictures.values import NotAvailable
 from sightline.weights.cache import known_sha256
 from sightline.weights.catalogue import get
@@ -38,6 +39,4 @@ def lacking(metric: str, *packages: str) -> NotAvailable | None:
     if not missing:
         return None
     verb = "is" if len(missing) == 1 else "are"
-    return NotAvailable(
-        metric, f"{' and '.join(missing)} {verb} not installed", "pip install 'sightline[train]'"
-    )
+    return NotAvailable(metric, f"{' and '.join(missing)} {verb} not installed", install("train"))

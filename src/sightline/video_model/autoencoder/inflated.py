@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from sightline.errors import InputError
+from sightline.errors import InputError, install
 from sightline.video_model.autoencoder.causal import (
     AlsoInTime,
     CausalConvolution,
@@ -172,7 +172,7 @@ def _autoencoder_class() -> Any:
     except ImportError as error:
         raise InputError(
             "inflating an image autoencoder needs diffusers",
-            remedy="pip install 'sightline[paint]'",
+            remedy=install("paint"),
         ) from error
     return AutoencoderKL
 

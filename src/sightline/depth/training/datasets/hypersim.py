@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from sightline.depth.training.datasets.frames import Frame, find_frames
 from sightline.depth.training.pairs import Pair, invert, measured_pair
-from sightline.errors import InputError, SightlineError
+from sightline.errors import InputError, SightlineError, install
 from sightline.files.pictures import read_picture
 from sightline.files.reading import (
     GET_AGAIN,
@@ -115,9 +115,7 @@ def _read_distance(path: Path) -> FloatArray:
     try:
         import h5py
     except ImportError as error:
-        raise SightlineError(
-            "reading Hypersim needs h5py; install it: pip install 'sightline[train]'"
-        ) from error
+        raise SightlineError(f"reading Hypersim needs h5py; {install('train')}") from error
 
     data = read_bytes(path, limit=MAX_PIXELS * 4, what="depth file")
     try:
