@@ -13,7 +13,8 @@ from sightline.physics.data.spec import DataSpec, draw
 from sightline.physics.draw.planes import to_planes
 from sightline.physics.render import render
 from sightline.video_model.data import open_mixture, open_videos, padded
-from sightline.video_model.mixture import Mixture, RandomFrames
+from sightline.video_model.mixture import Mixture
+from sightline.video_model.random_frames import RandomFrames
 from sightline.video_model.sources import FileVideos
 
 SIZE = 32

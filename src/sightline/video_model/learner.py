@@ -89,4 +89,5 @@ def transformer_for(
         *(frames, height, width, channels, patch, build.network, build.attention),
         numbers=NUMBERS if build.numbers else 0,
         gain=build.gain,
+        hold=build.hold,
     )

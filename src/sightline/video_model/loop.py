@@ -20,6 +20,7 @@ from sightline.running.log import Log
 from sightline.running.rates import cosine_rate
 from sightline.running.stop import Stop, progress_line, stop_between_steps, stopped
 from sightline.video_model.autoencoder.codec import usable_frames
+from sightline.video_model.compiling import compiled
 from sightline.video_model.diffusion.draws import draw_noise, draw_steps
 from sightline.video_model.diffusion.ema import MovingMean
 from sightline.video_model.latents import Latents
@@ -49,7 +50,9 @@ class Run:
         self.options, self.team, self.validate, self.report = options, team, validate, report
         codec, condition = model.codec, model.build.condition
         self.given = 1 + (usable_frames(codec, condition) - 1) // codec.frame_stride
-        learner = Learner(model.network, self.given, model.build)
+        learner: nn.Module = Learner(model.network, self.given, model.build)
+        if options.compile:
+            learner = compiled(learner, report if team.leads else _silently, team.device)
         self.wrapped = team.wrap(learner)
         # Fused: with networks this small, a step of AdamW by single products is a seventh of all.
         self.optimiser = torch.optim.AdamW(
@@ -192,3 +195,7 @@ class Run:
         except (RuntimeError, KeyError, ValueError, TypeError, InputError) as error:
             raise misfit(checkpoint_path(self.out), error) from error
         self.saved = self.step
+
+
+def _silently(_: str) -> None:
+    """Tell nobody: one process of several talks."""

@@ -44,6 +44,8 @@ class BuildOptions:
             The velocity follows from either, and its error is what is learnt.
         gain: how many times larger than they are the network sees given frames: what differs little
             in them, such as a ball that begins to fall from one that does not, is learnt sooner.
+        hold: show the last given frame beside all that come after it, where the paper has zeros: what
+            does not move need not be looked up.
     """
 
     network: str = "tiny"
@@ -55,6 +57,7 @@ class BuildOptions:
     noise_steps: int = 1000
     says: Literal["velocity", "video"] = "velocity"
     gain: float = 1.0
+    hold: bool = False
 
     def __post_init__(self) -> None:
         at_least_one(self, "condition")
@@ -105,6 +108,8 @@ class VideoTraining:
         mean_decay: of the moving mean of the weights, which is what is kept in the end.
         flip: mirror every other video left to right, at random.
         bfloat16: compute in half precision where that is safe.
+        compile: make one program of a step, where there is a C++ compiler (see `compiling`): a start
+            of a quarter of a minute or more, then quicker steps; for trainings of thousands of steps.
         keep: latents of so many videos are kept in memory instead of being made again, but no more
             than fill 1 GB; those of worlds without end are not.
         sampling: steps from noise to a video, for film strips and in the finished model.
@@ -126,6 +131,7 @@ class VideoTraining:
     mean_decay: float = 0.999
     flip: bool = False
     bfloat16: bool = False
+    compile: bool = False
     keep: int = 20_000
     sampling: int = 20
     shown: int = 3

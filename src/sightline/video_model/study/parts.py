@@ -52,6 +52,7 @@ class Budget:
         count: videos of each test.
         codec: of a codec of frames of the study's own, where none is given; None: the embedded one.
         at_once: videos that one process works on at a time; None: its whole share of a batch.
+        fvd: compare sets of combinatorial videos, two seconds a video on a CPU.
     """
 
     trials: tuple[Trial, ...]
@@ -61,6 +62,7 @@ class Budget:
     count: int
     codec: CodecTraining | None = None
     at_once: int | None = None
+    fvd: bool = True
 
     def build_of(self, trial: Trial, stride: int) -> BuildOptions:
         """Return how a trial's network is built.

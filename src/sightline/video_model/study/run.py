@@ -144,7 +144,9 @@ def _run_trial(
     films: dict[str, str] = {}
     for words, word in trial.tests:
         key, caption = f"{trial.name}{len(films)}", f"{trial.words}; {words}"
-        found[words], films[words] = figures_of(model, word, cost.count, SEED, key, caption, truths)
+        found[words], films[words] = figures_of(
+            *(model, word, cost.count, SEED, key, caption, truths), fvd=cost.fvd
+        )
     loss = json.loads((out / "log.jsonl").read_text().splitlines()[-1])["loss"]
     record = {
         "codec": digest,

@@ -64,3 +64,15 @@ def first_frames(
     shown[:, :, :count] = video[:, :, :count]
     given = (torch.arange(frames, device=video.device) < count).expand(len(video), -1)
     return Condition(shown, given, numbers, text, words)
+
+
+def held(condition: Condition) -> Tensor:
+    """Return the given frames, and the last of them wherever none is given: (N, C, T, H, W).
+
+    Args:
+        condition: with at least one given frame; given frames come first.
+    """
+    last = condition.given.sum(1) - 1
+    where = torch.arange(condition.given.shape[1], device=last.device).clamp(max=last[:, None])
+    index = where[:, None, :, None, None].expand(condition.video.shape)
+    return condition.video.gather(2, index)

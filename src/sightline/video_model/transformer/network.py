@@ -1,6 +1,7 @@
 """The diffusion transformer: noisy video, step and condition in; velocity out (PhyWorld §2.2).
 
-* Given frames, zeros after them, and a mask of which they are, stand beside the noise on the channels.
+* Given frames, behind them zeros or the last of them again, and a mask of which they are, stand beside
+  the noise on the channels.
 * Tokens are patches of time, rows and columns; their positions are rotary.
 * The step, and numbers if there are, modulate all blocks; words are looked at.
 * Untrained, it says 0 everywhere: its last layer, and every gate, begin at 0.
@@ -16,7 +17,7 @@ from torch.nn import functional as F
 
 from sightline.errors import InputError
 from sightline.video_model.transformer.blocks import Block, modulated_norm
-from sightline.video_model.transformer.condition import Condition
+from sightline.video_model.transformer.condition import Condition, held
 from sightline.video_model.transformer.options import TransformerOptions
 from sightline.video_model.transformer.patches import from_patches, to_patches
 from sightline.video_model.transformer.rotary import make_turns
@@ -71,7 +72,8 @@ class VideoTransformer(nn.Module):
         check_inputs(self.options, noisy, t, condition)
         patch, shape = self.options.patch, self.options.shape
         given = condition.given[:, None, :, None, None].to(noisy).expand(-1, 1, *shape[1:])
-        seen = torch.cat([noisy, self.options.gain * condition.video.to(noisy), given], dim=1)
+        known = held(condition) if self.options.hold else condition.video
+        seen = torch.cat([noisy, self.options.gain * known.to(noisy), given], dim=1)
         state = self.step(waves(t).to(noisy))
         if self.numbers is not None and condition.numbers is not None:
             state = state + self.numbers(condition.numbers.to(noisy))

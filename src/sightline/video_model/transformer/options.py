@@ -32,6 +32,7 @@ class TransformerOptions:
         numbers: how many numbers describe a video; 0 for none.
         text: channels of the text embedding (4096 for T5-XXL); 0 for none.
         gain: how many times larger than they are given frames come in.
+        hold: where no frame is given the last one that is stands beside the noise, and not zeros.
     """
 
     frames: int
@@ -44,6 +45,7 @@ class TransformerOptions:
     numbers: int = 0
     text: int = 0
     gain: float = 1.0
+    hold: bool = False
 
     def __post_init__(self) -> None:
         at_least_one(self, "frames", "height", "width", "channels")
