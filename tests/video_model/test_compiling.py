@@ -1,4 +1,4 @@
-"""A step as one program: the same lessons, the same bytes again, and a clear line without a compiler."""
+"""A step as one program: the same lessons and bytes, and a clear line where there is no compiler."""
 
 import os
 import shutil
@@ -57,7 +57,11 @@ def test_a_machine_without_a_compiler_is_found_out(tmp_path):
     )
     where = {"CXX": str(tmp_path / "none"), "TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "cache")}
     told = subprocess.run(
-        [sys.executable, "-c", code], env=os.environ | where, capture_output=True, text=True
+        [sys.executable, "-c", code],
+        env=os.environ | where,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert told.returncode == 0
     assert "compiler" in told.stdout.lower()

@@ -42,7 +42,9 @@ def why_not(device: torch.device) -> str | None:
     try:
         given = torch.ones(8, device=device, requires_grad=True)
         torch.compile(_small)(given).backward()
-    except Exception as error:  # what a compiler that is not there, or is broken, raises is not told
+    except (
+        Exception
+    ) as error:  # what a compiler that is not there, or is broken, raises is not told
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         return lines[0].rstrip(".") if lines else type(error).__name__
     return None

@@ -24,10 +24,11 @@ from sightline.video_model.compiling import compiled
 from sightline.video_model.diffusion.draws import draw_noise, draw_steps
 from sightline.video_model.diffusion.ema import MovingMean
 from sightline.video_model.latents import Latents
-from sightline.video_model.learner import NUMBERS, Learner
+from sightline.video_model.learner import Learner
 from sightline.video_model.model import VideoDiffusion
 from sightline.video_model.options import VideoTraining
 from sightline.video_model.showing import Board, write_strip
+from sightline.video_model.telling import Told
 
 #: Scores a model: the figures that go into the log.
 Validate = Callable[[VideoDiffusion], dict[str, float]]
@@ -137,9 +138,9 @@ class Run:
         video = self.latents.batch(numbers)
         noise = draw_noise(options.seed, numbers, self.latents.shape).to(device)
         t = draw_steps(options.seed, numbers, self.model.build.noise_steps).to(device)
-        described = self.latents.describe(numbers, NUMBERS) if self.model.build.numbers else None
+        told = self.model.tell(self.latents.facts(numbers)) if self.model.is_told else Told()
         with torch.autocast(device.type, torch.bfloat16, enabled=options.bfloat16):
-            loss: Tensor = self.wrapped(video, noise, t, described)
+            loss: Tensor = self.wrapped(video, noise, t, told.numbers, told.text, told.words)
         return loss
 
     def _diverged(self, first: int) -> SightlineError:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from sightline.errors import InputError
 from sightline.physics.data.spec import MOST
+from sightline.video_model.sentences import Fact
 from sightline.video_model.sources import Videos
 
 
@@ -98,9 +99,10 @@ class Mixture:
         """Return (3, T, S, S) uint8."""
         return self.sources[pick.source].video(pick.index, mirror=pick.mirror)
 
-    def numbers(self, pick: Pick) -> NDArray[np.float32]:
-        """Return radii and speeds; those of a mirrored video go the other way."""
-        return self.sources[pick.source].numbers(pick.index, mirror=pick.mirror)
+    def fact(self, pick: Pick) -> Fact:
+        """Return scenario, radii and speeds; those of a mirrored video go the other way."""
+        source = self.sources[pick.source]
+        return Fact(source.scenario, source.numbers(pick.index, mirror=pick.mirror))
 
     def _shuffled(self, source: int, epoch: int) -> NDArray[np.int64]:
         rng = np.random.default_rng([self.seed, 2, source, epoch])

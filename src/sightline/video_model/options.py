@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from sightline.errors import InputError
 from sightline.running.checks import (
@@ -26,6 +26,10 @@ MOST_STEPS = 100_000
 _TOKEN, _LARGEST = 32, 16
 
 
+#: How a network is told what happens in words.
+Text = Literal["none", "words", "encoder"]
+
+
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
     """The network; the shape of its videos follows from data and codec.
@@ -36,6 +40,8 @@ class BuildOptions:
             `fitting_patch`.
         attention: full, or factorised into space and time.
         numbers: tell the network radii and speeds, too.
+        text: tell it a sentence of what happens (PhyWorld, Fig. 12): words, which it learns to read by
+            itself, or the embedding of a text encoder that is given.
         condition: first frames of a video that are given; the paper's is 3, for combinatorial worlds 1.
         schedule: of the noise.
         noise_steps: steps of that schedule.
@@ -58,6 +64,7 @@ class BuildOptions:
     says: Literal["velocity", "video"] = "velocity"
     gain: float = 1.0
     hold: bool = False
+    text: Text = "none"
 
     def __post_init__(self) -> None:
         at_least_one(self, "condition")
@@ -67,6 +74,8 @@ class BuildOptions:
             raise InputError(f"gain must be a number above 0, got {self.gain}")
         if self.says not in ("velocity", "video"):
             raise InputError(f"says is velocity or video, got {self.says!r}")
+        if self.text not in get_args(Text):
+            raise InputError(f"text is none, words or encoder, got {self.text!r}")
         if not 2 <= self.noise_steps <= MOST_STEPS:
             raise InputError(f"noise_steps must be 2 to {MOST_STEPS:,}, got {self.noise_steps}")
 

@@ -45,7 +45,9 @@ def test_axes_are_told_apart():
     after_time, after_row, after_column = turns[4], turns[2], turns[1]
     assert not torch.equal(after_row, after_column)
     assert not torch.equal(after_time, after_row)
-    moved = [set((t[:, 1] != 0).nonzero()[:, 0].tolist()) for t in (after_time, after_row, after_column)]
+    moved = [
+        set((t[:, 1] != 0).nonzero()[:, 0].tolist()) for t in (after_time, after_row, after_column)
+    ]
     assert [len(pairs) for pairs in moved] == [12, 10, 10]
     assert set.union(*moved) == set(range(32))
 

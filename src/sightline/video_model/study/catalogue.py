@@ -117,9 +117,18 @@ _NUMBERS = (("in range", "collision"), ("out of range", "collision:ood"))
 
 
 def _conditions(network: str, count: int) -> tuple[Trial, ...]:
+    kinds = (
+        ("frames", "frames alone"),
+        ("numbers", "frames, radii and speeds"),
+        ("text", "frames, and the same in words"),
+    )
     return tuple(
-        Trial(name, words, ("collision",), _NUMBERS, network, count, numbers=name == "numbers")
-        for name, words in (("frames", "frames alone"), ("numbers", "frames, radii and speeds"))
+        Trial(
+            *(name, words, ("collision",), _NUMBERS, network, count),
+            numbers=name == "numbers",
+            text=name == "text",
+        )
+        for name, words in kinds
     )
 
 
@@ -229,10 +238,10 @@ _STUDIES = (
     ),
     Study(
         "conditions",
-        "Numbers beside frames",
+        "Numbers and words beside frames",
         "Fig. 12",
-        "Does it help to tell a model radii and speeds?",
-        "no help in range, slightly worse out of it",
+        "Does it help to tell a model radii and speeds, as numbers or in words?",
+        "no help in range; out of it slightly worse with numbers, clearly worse with text",
         "conditions",
         _budgets(_conditions("micro", 10_000), _conditions("B", 3_000_000)),
     ),

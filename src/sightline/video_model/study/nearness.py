@@ -24,7 +24,9 @@ class Nearness:
         self._apart: list[float] = []
         self._lacking: NotAvailable | None = None
         if size < LEAST_SIDE:
-            self._lacking = NotAvailable("LPIPS", f"frames of {size} px", "a study of larger frames")
+            self._lacking = NotAvailable(
+                "LPIPS", f"frames of {size} px", "a study of larger frames"
+            )
 
     def add(self, made: Frames, truth: Frames) -> None:
         """Compare a video with the true one, both (T, S, S, 3) uint8 RGB."""

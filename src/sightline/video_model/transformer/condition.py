@@ -18,7 +18,8 @@ class Condition:
         video: (N, C, T, H, W), zero in frames that are not given.
         given: (N, T) bool, True for frames that are given.
         numbers: (N, K), such as radii and speeds.
-        text: (N, L, E) embedding of words, for example T5's.
+        text: (N, L, E) embedding of words, for example T5's; (N, L) numbers of words for a network that
+            reads by itself.
         words: (N, L) bool, True for words, False for what fills them up to L.
     """
 
