@@ -11,8 +11,8 @@ Patches and so tokens are the same, and so are blocks, width, heads, batch and p
 forward, backward and AdamW. Latte's blocks take turns between space and time; ours look at the whole
 video (full), or take turns as well (factorised). The reference is Latte in a plain loop, with AdamW as
 it comes. Ours has what our training has: AdamW in one pass (fused) and, in rows of their own, a step
-that is compiled (`--compile`, as `sightline video train --compile`). Latte is measured with each of these
-as well, so that what the network does can be told from what the loop does. What is printed:
+that is compiled (`--compile`, as `sightline video train --compile`). Latte is measured with each of
+these as well, so that what the network does can be told from what the loop does. What is printed:
 
 * milliseconds of a step; the ratio of plain Latte's to it, and of Latte's with the same settings:
   medians over rounds of times taken one after the other, so that a busy machine slows all;
@@ -295,9 +295,9 @@ def measure(
     times: dict[str, list[float]] = {row.name: [] for row in rows}
     for number in range(rounds + 2):
         for row in rows:
-            seconds = timed(row.step)
+            one = timed(row.step)
             if number > 1:  # the first rounds warm up and compile
-                times[row.name].append(seconds)
+                times[row.name].append(one)
     peak, threads = gemm_peak(), torch.get_num_threads()
     lines = [
         f"Network {network}, {shape.tokens} tokens a video, batch {batch}, float32, "

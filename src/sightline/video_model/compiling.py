@@ -41,7 +41,7 @@ def why_not(device: torch.device) -> str | None:
     _own_place()
     try:
         given = torch.ones(8, device=device, requires_grad=True)
-        torch.compile(_small)(given).backward()
+        torch.compile(_small)(given).backward()  # type: ignore[no-untyped-call]
     except (
         Exception
     ) as error:  # what a compiler that is not there, or is broken, raises is not told

@@ -43,7 +43,7 @@ class PackedVideos:
             return np.frombuffer(zlib.decompress(known[0]), np.uint8).reshape(known[1])
         made = self.videos.video(pick)
         if not self.videos.endless(pick.source):
-            packed = zlib.compress(np.ascontiguousarray(made), _LEVEL)
+            packed = zlib.compress(made.tobytes(), _LEVEL)
             if self.filled + len(packed) <= self.room:
                 self._kept[pick] = packed, made.shape
                 self.filled += len(packed)
