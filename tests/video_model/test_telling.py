@@ -15,43 +15,7 @@ from sightline.video_model.sentences import Fact
 from sightline.video_model.text_encoder import TextEncoder
 from sightline.video_model.training import train_video_model
 
-WORDS = "a red ball of radius moves to the left right at units per second they meet and"
 PACE = {"batch": 4, "warm_up": 2, "save_every": 3, "validate_every": 6, "shown": 1, "sampling": 2}
-
-
-def save_tokenizer(folder):
-    """A word-level tokenizer, as the hub lays it out; what it does not know is one word."""
-    from tokenizers import Tokenizer, models, pre_tokenizers
-    from transformers import PreTrainedTokenizerFast
-
-    known = ["<pad>", "<unk>", "</s>", *WORDS.split(), *"0123456789.;"]
-    made = Tokenizer(models.WordLevel({word: n for n, word in enumerate(known)}, "<unk>"))
-    made.pre_tokenizer = pre_tokenizers.Sequence(
-        [pre_tokenizers.Whitespace(), pre_tokenizers.Digits(individual_digits=True)]
-    )
-    PreTrainedTokenizerFast(
-        tokenizer_object=made, pad_token="<pad>", unk_token="<unk>", eos_token="</s>"
-    ).save_pretrained(folder)
-    return len(known)
-
-
-def save_encoder(folder, kind):
-    """A tiny one with random weights."""
-    from transformers import CLIPTextConfig, CLIPTextModel, T5Config, T5Model
-
-    words = save_tokenizer(folder)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        if kind == "t5":
-            small = {"d_model": 16, "d_kv": 4, "d_ff": 24, "num_layers": 2, "num_heads": 2}
-            network = T5Model(T5Config(vocab_size=words, decoder_start_token_id=0, **small))
-        else:
-            small = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2}
-            network = CLIPTextModel(
-                CLIPTextConfig(vocab_size=words, num_attention_heads=2, **small)
-            )
-        network.save_pretrained(folder)
-    return folder
 
 
 def train(out, codec, text, encoder=None, words=("collision",), **options):
@@ -115,7 +79,7 @@ def test_a_broken_run_with_words_ends_with_the_same_bytes(tmp_path, codec):
 
 
 @pytest.mark.parametrize("kind", ["t5", "clip"])
-def test_a_frozen_encoder_from_a_folder(tmp_path, codec, kind):
+def test_a_frozen_encoder_from_a_folder(tmp_path, codec, kind, save_encoder):
     folder = save_encoder(tmp_path / kind, kind)
     encoder = TextEncoder(folder)
     assert encoder.channels == 16

@@ -37,7 +37,7 @@ def made_of(trial: Trial, cost: Budget, stride: int, codec: str, seed: int) -> d
         "codec": codec,
     }
     if trial.text and cost.text_encoder is not None:
-        made["text_encoder"] = cost.text_encoder
+        made["network"]["text_encoder"] = cost.text_encoder
     plain: dict[str, Any] = json.loads(json.dumps(made))
     return plain
 
