@@ -1,18 +1,21 @@
 """Training steps side by side with diffusers' Latte, a video diffusion transformer: interleaved.
 
     python benchmarks/video_model.py [--rounds 5] [--network mini] [--patch 4] [--batch 16] [--moments]
-                                     [--threads 1] [--write docs/tables/speed-video.md]
+                                     [--threads 1] [--compile] [--write docs/tables/speed-video.md]
     python benchmarks/video_model.py --steps 1 2 5 10 20 50 [--count 64]
                                      [--write docs/tables/video-steps.md]
 
 Both get the same latents: 32 frames of 8 × 8, 8 channels; with `--moments` 32 vectors of 16 numbers,
 four to a token, as the studies have them. Beside the noise stand as many given frames and a mask.
-Patches and so tokens are the same, and so are blocks, width, heads, batch, precision and optimiser; a
-step is forward, backward and AdamW. Latte's blocks take turns between space and time; ours look at the
-whole video (full), or take turns as well (factorised). What is printed:
+Patches and so tokens are the same, and so are blocks, width, heads, batch and precision; a step is
+forward, backward and AdamW. Latte's blocks take turns between space and time; ours look at the whole
+video (full), or take turns as well (factorised). The reference is Latte in a plain loop, with AdamW as
+it comes. Ours has what our training has: AdamW in one pass (fused) and, in rows of their own, a step
+that is compiled (`--compile`, as `sightline video train --compile`). Latte is measured with each of
+these as well, so that what the network does can be told from what the loop does. What is printed:
 
-* milliseconds of a step, and the ratio of Latte's to ours: medians over rounds of times taken one after
-  the other, so that a busy machine slows all;
+* milliseconds of a step; the ratio of plain Latte's to it, and of Latte's with the same settings:
+  medians over rounds of times taken one after the other, so that a busy machine slows all;
 * the share of the measured peak of float32 matrix products that our step reaches, counting the products
   of linear layers and attention three times (forward, and backward twice);
 * milliseconds for a video from noise, with 20 steps of sampling; with `--moments` those to code a video
@@ -43,6 +46,7 @@ from torch import Tensor, nn
 from sightline.files.atomic import write_text
 from sightline.video_model.autoencoder.codec import encode_bytes
 from sightline.video_model.codecs import find_codec
+from sightline.video_model.compiling import why_not
 from sightline.video_model.data import open_videos
 from sightline.video_model.diffusion.draws import draw_noise
 from sightline.video_model.diffusion.sampling import sample
@@ -150,9 +154,11 @@ class LatteLearner(nn.Module):
         return velocity_loss(said, target, condition.given).mean()
 
 
-def stepper(learner: nn.Module, batch: int, latents: tuple[int, ...]) -> Callable[[], None]:
-    """Return a function that takes one training step."""
-    optimiser = torch.optim.AdamW(learner.parameters(), lr=1e-4, fused=True)
+def stepper(
+    learner: nn.Module, batch: int, latents: tuple[int, ...], *, plain: bool = False
+) -> Callable[[], None]:
+    """Return a function that takes one training step, with AdamW as it comes or in one pass."""
+    optimiser = torch.optim.AdamW(learner.parameters(), lr=1e-4, fused=None if plain else True)
     generator = torch.Generator().manual_seed(0)
     shape = (batch, *latents)
     video, noise = (torch.randn(shape, generator=generator) for _ in range(2))
@@ -229,23 +235,69 @@ def measure_steps(steps: Sequence[int], count: int) -> list[str]:
     return lines
 
 
-def measure(network: str, shape: Shape, batch: int, rounds: int) -> list[str]:
+@dataclass(frozen=True)
+class Row:
+    """What is measured.
+
+    Attributes:
+        name: in the table.
+        network: Latte, or ours.
+        step: takes one training step.
+        alike: name of Latte's row with the same settings.
+    """
+
+    name: str
+    network: nn.Module
+    step: Callable[[], None]
+    alike: str
+
+
+PLAIN, FUSED = "Latte (diffusers), plain loop", "Latte, fused AdamW"
+
+
+def rows_of(network: str, shape: Shape, batch: int, *, compiling: bool) -> list[Row]:
+    """Return all that is measured, each with a network of its own."""
+
+    def ours_of(kind: str) -> Learner:
+        return Learner(ours(network, shape, kind), GIVEN, BuildOptions())
+
+    def latte_of() -> LatteLearner:
+        return LatteLearner(latte(ours(network, shape, "full")), shape)
+
+    def row(
+        name: str, learner: Learner | LatteLearner, *, plain: bool = False, fast: bool = False
+    ) -> Row:
+        run = torch.compile(learner, dynamic=False) if fast else learner
+        step = stepper(run, batch, shape.latents, plain=plain)
+        alike = f"{FUSED}, compiled" if fast else PLAIN if plain else FUSED
+        return Row(name, learner.network, step, alike)
+
+    rows = [
+        row(PLAIN, latte_of(), plain=True),
+        row(FUSED, latte_of()),
+        row("ours, factorised", ours_of("factorised")),
+        row("ours, full", ours_of("full")),
+    ]
+    if compiling:
+        rows += [
+            row(f"{FUSED}, compiled", latte_of(), fast=True),
+            row("ours, factorised, compiled", ours_of("factorised"), fast=True),
+            row("ours, full, compiled", ours_of("full"), fast=True),
+        ]
+    return rows
+
+
+def measure(
+    network: str, shape: Shape, batch: int, rounds: int, *, compiling: bool = False
+) -> list[str]:
     """Measure everything; return lines of a table."""
-    full, factorised = (ours(network, shape, kind) for kind in ("full", "factorised"))
-    theirs = latte(full)
-    build = BuildOptions()
-    steps = {
-        "Latte (diffusers)": stepper(LatteLearner(theirs, shape), batch, shape.latents),
-        "ours, factorised": stepper(Learner(factorised, GIVEN, build), batch, shape.latents),
-        "ours, full": stepper(Learner(full, GIVEN, build), batch, shape.latents),
-    }
-    networks = dict(zip(steps, (theirs, factorised, full), strict=True))
-    times: dict[str, list[float]] = {name: [] for name in steps}
-    for number in range(rounds + 1):
-        for name, step in steps.items():
-            seconds = timed(step)
-            if number:  # the first round warms up
-                times[name].append(seconds)
+    rows = rows_of(network, shape, batch, compiling=compiling)
+    times: dict[str, list[float]] = {row.name: [] for row in rows}
+    for number in range(rounds + 2):
+        for row in rows:
+            one = timed(row.step)
+            if number > 1:  # the first rounds warm up and compile
+                times[row.name].append(one)
     peak, threads = gemm_peak(), torch.get_num_threads()
     lines = [
         f"Network {network}, {shape.tokens} tokens a video, batch {batch}, float32, "
@@ -253,20 +305,24 @@ def measure(network: str, shape: Shape, batch: int, rounds: int) -> list[str]:
         f"{platform.processor() or platform.machine()}, load "
         f"{os.getloadavg()[0]:.1f}, torch {torch.__version__}; peak {peak / 1e9:.0f} GFLOP/s.",
         "",
-        "| | weights | ms a step | Latte's time over it | share of the peak | ms to sample a video |",
-        "|---|---:|---:|---:|---:|---:|",
+        "| | weights | ms a step | plain Latte's time over it | Latte's alike over it | "
+        "share of the peak | ms to sample a video |",
+        "|---|---:|---:|---:|---:|---:|---:|",
     ]
-    for name, seconds in times.items():
-        pairs = zip(times["Latte (diffusers)"], seconds, strict=True)
-        ratio = statistics.median(a / b for a, b in pairs)
-        middle, net = statistics.median(seconds), networks[name]
-        weights = sum(p.numel() for p in net.parameters())
+    for row in rows:
+        seconds = times[row.name]
+        ratios = [
+            statistics.median(a / b for a, b in zip(times[name], seconds, strict=True))
+            for name in (PLAIN, row.alike)
+        ]
+        middle = statistics.median(seconds)
+        weights = sum(p.numel() for p in row.network.parameters())
         share = sampled = ""
-        if isinstance(net, VideoTransformer):
-            share = f"{step_flops(net, batch) / middle / peak:.0%}"
-            sampled = f"{1000 * sampling_time(net, batch):.0f}"
-        row = [name, f"{weights:,}", f"{1000 * middle:.0f}", f"{ratio:.2f}", share, sampled]
-        lines.append(f"| {' | '.join(row)} |")
+        if isinstance(row.network, VideoTransformer):
+            share = f"{step_flops(row.network, batch) / middle / peak:.0%}"
+            sampled = f"{1000 * sampling_time(row.network, batch):.0f}"
+        cells = [f"{weights:,}", f"{1000 * middle:.1f}", *(f"{ratio:.2f}" for ratio in ratios)]
+        lines.append(f"| {' | '.join([row.name, *cells, share, sampled])} |")
     if shape.side == 1:
         coded = 1000 * coding_time(batch)
         lines += ["", f"A video of 64 px is coded in {coded:.1f} ms (moments, one at a time)."]
@@ -284,6 +340,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, nargs="+")
     parser.add_argument("--count", type=int, default=64)
     parser.add_argument("--threads", type=int)
+    parser.add_argument("--compile", action="store_true")
     parser.add_argument("--write", type=Path)
     chosen = parser.parse_args()
     if chosen.threads:
@@ -294,7 +351,11 @@ def main() -> None:
     else:
         side = (1, chosen.patch, chosen.patch)
         shape = Shape(1, 16, (4, 1, 1)) if chosen.moments else Shape(8, 8, side)
-        lines = measure(chosen.network, shape, chosen.batch, chosen.rounds)
+        if chosen.compile and (problem := why_not(torch.device("cpu"))) is not None:
+            raise SystemExit(f"cannot compile here: {problem}")
+        lines = measure(
+            *(chosen.network, shape, chosen.batch, chosen.rounds), compiling=chosen.compile
+        )
     text = "\n".join(lines) + "\n"
     print(text)
     if chosen.write:

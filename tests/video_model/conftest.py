@@ -13,6 +13,8 @@ from sightline.video_model.options import BuildOptions, VideoTraining
 
 SIZE = 32
 BUILD = {"network": "micro", "patch": (1, 4, 4), "says": "video"}
+#: That a small tokenizer knows.
+WORDS = "a red ball of radius moves to the left right at units per second they meet and"
 
 
 @pytest.fixture(scope="session")
@@ -45,3 +47,48 @@ def make(codec):
         return model
 
     return made
+
+
+def save_tokenizer(folder):
+    """A word-level tokenizer, as the hub lays it out; what it does not know is one word."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    known = ["<pad>", "<unk>", "</s>", *WORDS.split(), *"0123456789.;"]
+    made = Tokenizer(models.WordLevel({word: n for n, word in enumerate(known)}, "<unk>"))
+    made.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.Whitespace(), pre_tokenizers.Digits(individual_digits=True)]
+    )
+    PreTrainedTokenizerFast(
+        tokenizer_object=made, pad_token="<pad>", unk_token="<unk>", eos_token="</s>"
+    ).save_pretrained(folder)
+    return len(known)
+
+
+@pytest.fixture(scope="session")
+def save_encoder():
+    """Save a tiny text encoder with random weights, of a kind, into a folder."""
+    return save_random_encoder
+
+
+def save_random_encoder(folder, kind):
+    from transformers import CLIPTextConfig, CLIPTextModel, T5Config, T5Model
+
+    words = save_tokenizer(folder)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        if kind == "t5":
+            small = {"d_model": 16, "d_kv": 4, "d_ff": 24, "num_layers": 2, "num_heads": 2}
+            network = T5Model(T5Config(vocab_size=words, decoder_start_token_id=0, **small))
+        else:
+            small = {
+                "hidden_size": 16,
+                "intermediate_size": 24,
+                "num_hidden_layers": 2,
+                "num_attention_heads": 2,
+            }
+            network = CLIPTextModel(
+                CLIPTextConfig(vocab_size=words, bos_token_id=1, eos_token_id=2, **small)
+            )
+        network.save_pretrained(folder)
+    return folder

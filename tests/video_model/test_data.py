@@ -13,7 +13,8 @@ from sightline.physics.data.spec import DataSpec, draw
 from sightline.physics.draw.planes import to_planes
 from sightline.physics.render import render
 from sightline.video_model.data import open_mixture, open_videos, padded
-from sightline.video_model.mixture import Mixture, RandomFrames
+from sightline.video_model.mixture import Mixture
+from sightline.video_model.random_frames import RandomFrames
 from sightline.video_model.sources import FileVideos
 
 SIZE = 32
@@ -150,7 +151,7 @@ def test_numbers_of_mirrored_videos_go_the_other_way(file):
     picks = [mixture.pick(number) for number in range(9)]
     assert {pick.mirror for pick in picks} == {True, False}
     for pick in picks:
-        assert (mixture.numbers(pick)[1] < 0) == pick.mirror
+        assert (mixture.fact(pick).numbers[1] < 0) == pick.mirror
 
 
 def test_more_videos_than_there_are(file):

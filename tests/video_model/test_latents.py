@@ -6,7 +6,7 @@ import torch
 
 from sightline.video_model import latents as latents_module
 from sightline.video_model.autoencoder.codec import encode_bytes
-from sightline.video_model.data import open_mixture
+from sightline.video_model.data import open_mixture, padded
 from sightline.video_model.latents import Latents
 
 SIZE = 32
@@ -41,9 +41,10 @@ def test_what_is_kept_is_not_made_again(mixture, codec, monkeypatch):
 
 
 def test_radii_and_speeds_of_the_same_samples(mixture, codec):
-    table = Latents(mixture, codec).describe(range(4), 4)
+    facts = Latents(mixture, codec).facts(range(4))
+    table = padded([fact.numbers for fact in facts], 4)
     assert table.shape == (4, 4)
-    assert np.allclose(table[1], mixture.numbers(mixture.pick(1)))
+    assert np.allclose(table[1], mixture.fact(mixture.pick(1)).numbers)
     assert (table[0, 2:] == 0).all()
 
 

@@ -27,6 +27,7 @@ def train(
     videos: int | None = None,
     world_seed: int = 0,
     check: Annotated[list[str], Parameter(negative=())] | None = None,
+    text_encoder: Path | None = None,
     build: Annotated[BuildOptions, Parameter(name="*")] = BuildOptions(),  # noqa: B008 - frozen
     options: Annotated[VideoTraining, Parameter(name="*")] = VideoTraining(),  # noqa: B008
 ) -> None:
@@ -44,6 +45,7 @@ def train(
         videos: how many different ones of each source; default: without end, or all of a file.
         world_seed: of worlds.
         check: worlds to score as training goes, such as uniform or uniform:ood.
+        text_encoder: folder of a text encoder as the hub lays it out (T5, CLIP …), for --text encoder.
         build: the network; one flag per field.
         options: everything else; one flag per field.
     """
@@ -52,6 +54,7 @@ def train(
     from sightline.video_model.data import open_mixture
     from sightline.video_model.files import MODEL
     from sightline.video_model.scoring import Validator
+    from sightline.video_model.text_encoder import TextEncoder
     from sightline.video_model.training import train_video_model
 
     found, digest = find_codec(codec)
@@ -62,12 +65,14 @@ def train(
     if validate is not None:
         validate.check(mixture.shape[1])
     with team(options.device) as ours:
+        encoder = None if text_encoder is None else TextEncoder(text_encoder, ours.device)
         train_video_model(
             *(mixture, found, out, build, options),
             validate=validate,
             report=tell,
             data={"codec": digest},
             team=ours,
+            encoder=encoder,
         )
         if ours.leads:
             print(out / MODEL)
@@ -84,6 +89,7 @@ def sample(
     batch: int = 16,
     steps: int | None = None,
     seed: int = 0,
+    text_encoder: Path | None = None,
     device: str | None = None,
 ) -> int:
     """Continue the videos of a data set, for `sightline physics score`.
@@ -99,18 +105,22 @@ def sample(
         batch: videos that are made at a time.
         steps: from noise to video; default: the model's.
         seed: of the noise.
+        text_encoder: folder of the one that the model was trained with, if it was.
         device: cpu, cuda, cuda:1 or mps; default: the best here.
     """
     from sightline.cli.progress import progress
     from sightline.physics.data.open import open_dataset
     from sightline.video_model.model import load_known
     from sightline.video_model.sampling import sample_videos
+    from sightline.video_model.text_encoder import TextEncoder
 
     if batch < 1 or (count is not None and count < 1):
         raise InputError(f"batch and count must be at least 1, got {batch} and {count}")
     if not 0 <= seed < SEEDS:
         raise InputError(f"seed must be a number from 0 to {SEEDS - 1}, got {seed}")
     maker, digest = load_known(model, device)
+    if text_encoder is not None:
+        maker.give_encoder(TextEncoder(text_encoder, maker.device))
     with open_dataset(data) as videos:
         stop = len(videos) if count is None else start + count
         if not 0 <= start < stop <= len(videos):
@@ -158,6 +168,7 @@ def study(
     budget: Literal["cpu", "paper"] = "cpu",
     codec: str | None = None,
     at_once: int | None = None,
+    text_encoder: Path | None = None,
     device: str | None = None,
     threads: int | None = None,
 ) -> int:
@@ -170,6 +181,8 @@ def study(
         codec: that makes latents of frames, see `sightline video train`; default: the embedded one, or
             with the paper budget and for combinatorial worlds one that the study trains for itself.
         at_once: videos of a batch that a process works on at a time; default: as the budget says.
+        text_encoder: folder of one that embeds the sentences of conditions, as the paper's T5; default:
+            the network learns to read by itself.
         device: cpu, cuda, cuda:1 or mps; default: the best here.
         threads: of the processor; default: torch's choice.
     """
@@ -180,6 +193,7 @@ def study(
         *(name, budget, folder),
         codec=codec,
         at_once=at_once,
+        text_encoder=text_encoder,
         device=device,
         threads=threads,
         report=tell,

@@ -13,7 +13,7 @@ from sightline.physics.data.spec import COMBINATORIAL
 from sightline.video_model.autoencoder.batches import FrameSource
 from sightline.video_model.autoencoder.worlds import WorldFrames, world_specs
 from sightline.video_model.data import is_file, open_mixture
-from sightline.video_model.mixture import RandomFrames
+from sightline.video_model.random_frames import RandomFrames
 
 #: Sides of frames are multiples of this many pixels.
 CELL = 8

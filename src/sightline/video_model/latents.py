@@ -14,8 +14,8 @@ from torch import Tensor
 
 from sightline.errors import InputError
 from sightline.video_model.autoencoder.codec import Codec, encode_bytes, latent_shape, usable_frames
-from sightline.video_model.data import padded
 from sightline.video_model.mixture import Mixture, Pick
+from sightline.video_model.sentences import Fact
 
 #: Latents by what they are of.
 Kept = dict[Pick, Tensor]
@@ -57,10 +57,9 @@ class Latents:
         made = [self._one(self.videos.pick(number)) for number in numbers]
         return torch.stack(made).to(self.device, torch.float32)
 
-    def describe(self, numbers: Iterable[int], columns: int) -> Tensor:
-        """Return radii and speeds of the same samples: (N, columns), zeros where there are fewer."""
-        picks = [self.videos.pick(number) for number in numbers]
-        return padded([self.videos.numbers(pick) for pick in picks], columns).to(self.device)
+    def facts(self, numbers: Iterable[int]) -> list[Fact]:
+        """Return what is known of the same samples."""
+        return [self.videos.fact(self.videos.pick(number)) for number in numbers]
 
     def _one(self, pick: Pick) -> Tensor:
         found = self._kept.get(pick)

@@ -12,12 +12,17 @@ from sightline.video_model.diffusion.schedule import levels, make_schedule
 from sightline.video_model.latents import Latents
 from sightline.video_model.model import VideoDiffusion
 from sightline.video_model.options import BuildOptions, VideoTraining, fitting_patch
+from sightline.video_model.sentences import VOCABULARY
+from sightline.video_model.text_encoder import TextEncoder
 from sightline.video_model.transformer.condition import first_frames
 from sightline.video_model.transformer.network import VideoTransformer
 from sightline.video_model.transformer.options import TransformerOptions
 
 #: Radii and speeds of two balls, colour and shape: what describes a video at most.
 NUMBERS = 4
+
+#: Of a word, where a network learns to read by itself.
+WORD_CHANNELS = 64
 
 
 class Learner(nn.Module):
@@ -34,9 +39,17 @@ class Learner(nn.Module):
         self.network, self.given, self.says = network, given, build.says
         self.gammas = make_schedule(build.schedule, build.noise_steps)
 
-    def forward(self, video: Tensor, noise: Tensor, t: Tensor, numbers: Tensor | None) -> Tensor:
-        """Return the mean loss of latents (N, C, t, h, w) at steps (N,)."""
-        condition = first_frames(video, self.given, numbers=numbers)
+    def forward(
+        self,
+        video: Tensor,
+        noise: Tensor,
+        t: Tensor,
+        numbers: Tensor | None = None,
+        text: Tensor | None = None,
+        words: Tensor | None = None,
+    ) -> Tensor:
+        """Return the mean loss of latents (N, C, t, h, w) at steps (N,), told what `Told` has."""
+        condition = first_frames(video, self.given, numbers=numbers, text=text, words=words)
         noisy, target = noisy_and_target(video, noise, t, self.gammas)
         said = self.network(noisy, t, condition)
         if self.says == "video":
@@ -45,7 +58,12 @@ class Learner(nn.Module):
         return velocity_loss(said, target, condition.given).mean()
 
 
-def make_model(latents: Latents, build: BuildOptions, options: VideoTraining) -> VideoDiffusion:
+def make_model(
+    latents: Latents,
+    build: BuildOptions,
+    options: VideoTraining,
+    encoder: TextEncoder | None = None,
+) -> VideoDiffusion:
     """Build an untrained model for latents; the seed decides its first weights.
 
     Raises:
@@ -62,19 +80,27 @@ def make_model(latents: Latents, build: BuildOptions, options: VideoTraining) ->
             f"{options.sampling} sampling steps of a schedule of {build.noise_steps}",
             remedy=f"give --sampling up to {build.noise_steps}, or more --noise-steps",
         )
-    shape = transformer_for(latents.shape, latents.codec.stride, build)
+    if (build.text == "encoder") != (encoder is not None):
+        raise InputError(
+            "--text encoder and --text-encoder FOLDER go together",
+            remedy="give both, or --text words for a network that learns to read by itself",
+        )
+    channels = encoder.channels if encoder is not None else 0
+    shape = transformer_for(latents.shape, latents.codec.stride, build, channels)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(options.seed)
         network = VideoTransformer(shape)
     codec = latents.codec
     assert isinstance(codec, SavedCodec)
     size = latents.videos.shape[1]
-    model = VideoDiffusion(network, codec, build, latents.frames, size, options.sampling)
+    model = VideoDiffusion(
+        *(network, codec, build, latents.frames, size, options.sampling), encoder=encoder
+    )
     return model.to(latents.device)
 
 
 def transformer_for(
-    latents: tuple[int, int, int, int], stride: int, build: BuildOptions
+    latents: tuple[int, int, int, int], stride: int, build: BuildOptions, channels: int = 0
 ) -> TransformerOptions:
     """Describe the transformer of latents.
 
@@ -82,11 +108,15 @@ def transformer_for(
         latents: channels, frames, rows and columns.
         stride: pixels along each side of a latent.
         build: what was asked for.
+        channels: of a text encoder, if there is one.
     """
-    channels, frames, height, width = latents
+    planes, frames, height, width = latents
     patch = build.patch or fitting_patch(frames, height, width, stride)
     return TransformerOptions(
-        *(frames, height, width, channels, patch, build.network, build.attention),
+        *(frames, height, width, planes, patch, build.network, build.attention),
         numbers=NUMBERS if build.numbers else 0,
         gain=build.gain,
+        hold=build.hold,
+        text=WORD_CHANNELS if build.text == "words" else channels,
+        vocabulary=len(VOCABULARY) if build.text == "words" else 0,
     )

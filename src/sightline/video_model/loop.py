@@ -20,13 +20,15 @@ from sightline.running.log import Log
 from sightline.running.rates import cosine_rate
 from sightline.running.stop import Stop, progress_line, stop_between_steps, stopped
 from sightline.video_model.autoencoder.codec import usable_frames
+from sightline.video_model.compiling import compiled
 from sightline.video_model.diffusion.draws import draw_noise, draw_steps
 from sightline.video_model.diffusion.ema import MovingMean
 from sightline.video_model.latents import Latents
-from sightline.video_model.learner import NUMBERS, Learner
+from sightline.video_model.learner import Learner
 from sightline.video_model.model import VideoDiffusion
 from sightline.video_model.options import VideoTraining
 from sightline.video_model.showing import Board, write_strip
+from sightline.video_model.telling import Told
 
 #: Scores a model: the figures that go into the log.
 Validate = Callable[[VideoDiffusion], dict[str, float]]
@@ -49,7 +51,9 @@ class Run:
         self.options, self.team, self.validate, self.report = options, team, validate, report
         codec, condition = model.codec, model.build.condition
         self.given = 1 + (usable_frames(codec, condition) - 1) // codec.frame_stride
-        learner = Learner(model.network, self.given, model.build)
+        learner: nn.Module = Learner(model.network, self.given, model.build)
+        if options.compile:
+            learner = compiled(learner, report if team.leads else _silently, team.device)
         self.wrapped = team.wrap(learner)
         # Fused: with networks this small, a step of AdamW by single products is a seventh of all.
         self.optimiser = torch.optim.AdamW(
@@ -134,9 +138,9 @@ class Run:
         video = self.latents.batch(numbers)
         noise = draw_noise(options.seed, numbers, self.latents.shape).to(device)
         t = draw_steps(options.seed, numbers, self.model.build.noise_steps).to(device)
-        described = self.latents.describe(numbers, NUMBERS) if self.model.build.numbers else None
+        told = self.model.tell(self.latents.facts(numbers)) if self.model.is_told else Told()
         with torch.autocast(device.type, torch.bfloat16, enabled=options.bfloat16):
-            loss: Tensor = self.wrapped(video, noise, t, described)
+            loss: Tensor = self.wrapped(video, noise, t, told.numbers, told.text, told.words)
         return loss
 
     def _diverged(self, first: int) -> SightlineError:
@@ -192,3 +196,7 @@ class Run:
         except (RuntimeError, KeyError, ValueError, TypeError, InputError) as error:
             raise misfit(checkpoint_path(self.out), error) from error
         self.saved = self.step
+
+
+def _silently(_: str) -> None:
+    """Tell nobody: one process of several talks."""

@@ -14,12 +14,11 @@ from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from sightline.errors import InputError
 from sightline.physics.data.spec import MOST
+from sightline.video_model.sentences import Fact
 from sightline.video_model.sources import Videos
 
 
@@ -100,45 +99,11 @@ class Mixture:
         """Return (3, T, S, S) uint8."""
         return self.sources[pick.source].video(pick.index, mirror=pick.mirror)
 
-    def numbers(self, pick: Pick) -> NDArray[np.float32]:
-        """Return radii and speeds; those of a mirrored video go the other way."""
-        return self.sources[pick.source].numbers(pick.index, mirror=pick.mirror)
+    def fact(self, pick: Pick) -> Fact:
+        """Return scenario, radii and speeds; those of a mirrored video go the other way."""
+        source = self.sources[pick.source]
+        return Fact(source.scenario, source.numbers(pick.index, mirror=pick.mirror))
 
     def _shuffled(self, source: int, epoch: int) -> NDArray[np.int64]:
         rng = np.random.default_rng([self.seed, 2, source, epoch])
         return rng.permutation(len(self.sources[source]))
-
-
-class RandomFrames:
-    """Frames of a mixture for a codec to learn from: a `FrameSource` of the autoencoder.
-
-    Args:
-        videos: to take them from, one of each in turn.
-        batch: places of a batch.
-        seed: of which frames.
-        clip: consecutive frames of a video; None: one, without an axis of time.
-    """
-
-    def __init__(
-        self, videos: Mixture, batch: int, *, seed: int = 0, clip: int | None = None
-    ) -> None:
-        self.videos, self.batch, self.seed, self.clip = videos, batch, seed, clip
-        if (clip or 1) > videos.shape[0]:
-            raise InputError(
-                f"clips of {clip} frames from videos of {videos.shape[0]}", path=videos.path
-            )
-
-    def frames(self, step: int) -> Tensor:
-        """Return batch number `step`: (B, 3, S, S) uint8, or (B, 3, clip, S, S)."""
-        length = self.clip or 1
-        when = np.random.default_rng([self.seed, 4, step]).integers(
-            self.videos.shape[0] - length + 1, size=self.batch
-        )
-        numbers = range(step * self.batch, (step + 1) * self.batch)
-        made = np.stack(
-            [
-                self.videos.video(self.videos.pick(number))[:, first : first + length]
-                for number, first in zip(numbers, when, strict=True)
-            ]
-        )
-        return torch.from_numpy(made[:, :, 0] if self.clip is None else made)

@@ -27,6 +27,9 @@ from sightline.video_model.diffusion.sampling import sample
 from sightline.video_model.diffusion.schedule import levels, make_schedule
 from sightline.video_model.diffusion.velocity import velocity_from_video
 from sightline.video_model.options import BuildOptions
+from sightline.video_model.sentences import Fact
+from sightline.video_model.telling import Told, tell
+from sightline.video_model.text_encoder import TextEncoder
 from sightline.video_model.transformer.condition import Condition
 from sightline.video_model.transformer.network import VideoTransformer
 
@@ -50,6 +53,7 @@ class VideoDiffusion:
         sampling: steps from noise to a video.
         notes: where it comes from, for people.
         device: where it computes.
+        encoder: of sentences, for a network that was trained with one.
     """
 
     network: VideoTransformer
@@ -60,6 +64,7 @@ class VideoDiffusion:
     sampling: int = 20
     notes: dict[str, Any] = field(default_factory=dict)
     device: torch.device = field(default_factory=lambda: torch.device("cpu"))
+    encoder: TextEncoder | None = None
 
     def to(self, device: torch.device | str) -> VideoDiffusion:
         """Move it, and return it."""
@@ -73,6 +78,23 @@ class VideoDiffusion:
     def parameters(self) -> int:
         """Weights of the transformer."""
         return sum(p.numel() for p in self.network.parameters())
+
+    @property
+    def is_told(self) -> bool:
+        """Whether its network wants to be told more than frames."""
+        return bool(self.network.options.numbers or self.network.options.text)
+
+    def tell(self, facts: Sequence[Fact]) -> Told:
+        """Return what its network is told of videos, for `continue_videos`."""
+        return tell(self.network.options, facts, self.encoder)
+
+    def give_encoder(self, encoder: TextEncoder | None) -> None:
+        """Give it the text encoder that it was trained with; refuse another."""
+        wanted = self.notes.get("text_encoder")
+        if encoder is not None and encoder.digest != wanted:
+            known = "without one" if wanted is None else "with another one"
+            raise InputError(f"this model was trained {known}", path=encoder.folder)
+        self.encoder = encoder
 
     def predict(self, condition: Frames, mask: NDArray[np.bool_], n: int) -> Frames:
         """Return the whole video, see `sightline.physics.models.VideoModel`."""
@@ -91,7 +113,7 @@ class VideoDiffusion:
         videos: Sequence[Frames],
         numbers: Sequence[int],
         *,
-        described: Tensor | None = None,
+        described: Told | None = None,
         seed: int = 0,
         steps: int | None = None,
         batch: int = 16,
@@ -101,7 +123,7 @@ class VideoDiffusion:
         Args:
             videos: (T, S, S, 3) uint8 RGB each; only the first `build.condition` frames are looked at.
             numbers: of the videos: with the seed they decide the noise of each.
-            described: (N, K) radii and speeds, for a network that was trained with them.
+            described: what `tell` says of the videos, for a network that was trained with it.
             seed: of the noise.
             steps: from noise to video; default: `sampling`.
             batch: videos that are made at a time.
@@ -116,7 +138,7 @@ class VideoDiffusion:
             for video in some:
                 self.check(video, given)
             planes = torch.from_numpy(np.stack([to_planes(video[:given]) for video in some]))
-            known = None if described is None else described[start : start + batch]
+            known = None if described is None else described.some(start, start + batch)
             latents = self.sample(
                 self.encode_given(planes), numbers[start : start + batch], known, seed, steps
             )
@@ -138,14 +160,14 @@ class VideoDiffusion:
         self,
         condition: Condition,
         numbers: Sequence[int],
-        described: Tensor | None = None,
+        described: Told | None = None,
         seed: int = 0,
         steps: int | None = None,
     ) -> Tensor:
         """Return latents (N, C, t, h, w) that go on from a condition."""
         options = self.network.options
         if described is not None:
-            condition = Condition(condition.video, condition.given, described.to(self.device))
+            condition = described.to(self.device).beside(condition)
         noise = draw_noise(seed, numbers, options.shape).to(self.device)
         gammas = make_schedule(self.build.schedule, self.build.noise_steps)
 

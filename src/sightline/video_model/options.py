@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from sightline.errors import InputError
 from sightline.running.checks import (
@@ -26,6 +26,10 @@ MOST_STEPS = 100_000
 _TOKEN, _LARGEST = 32, 16
 
 
+#: How a network is told what happens in words.
+Text = Literal["none", "words", "encoder"]
+
+
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
     """The network; the shape of its videos follows from data and codec.
@@ -36,6 +40,8 @@ class BuildOptions:
             `fitting_patch`.
         attention: full, or factorised into space and time.
         numbers: tell the network radii and speeds, too.
+        text: tell it a sentence of what happens (PhyWorld, Fig. 12): words, which it learns to read by
+            itself, or the embedding of a text encoder that is given.
         condition: first frames of a video that are given; the paper's is 3, for combinatorial worlds 1.
         schedule: of the noise.
         noise_steps: steps of that schedule.
@@ -44,6 +50,8 @@ class BuildOptions:
             The velocity follows from either, and its error is what is learnt.
         gain: how many times larger than they are the network sees given frames: what differs little
             in them, such as a ball that begins to fall from one that does not, is learnt sooner.
+        hold: show the last given frame beside all that come after it, where the paper has zeros: what
+            does not move need not be looked up.
     """
 
     network: str = "tiny"
@@ -55,6 +63,8 @@ class BuildOptions:
     noise_steps: int = 1000
     says: Literal["velocity", "video"] = "velocity"
     gain: float = 1.0
+    hold: bool = False
+    text: Text = "none"
 
     def __post_init__(self) -> None:
         at_least_one(self, "condition")
@@ -64,6 +74,8 @@ class BuildOptions:
             raise InputError(f"gain must be a number above 0, got {self.gain}")
         if self.says not in ("velocity", "video"):
             raise InputError(f"says is velocity or video, got {self.says!r}")
+        if self.text not in get_args(Text):
+            raise InputError(f"text is none, words or encoder, got {self.text!r}")
         if not 2 <= self.noise_steps <= MOST_STEPS:
             raise InputError(f"noise_steps must be 2 to {MOST_STEPS:,}, got {self.noise_steps}")
 
@@ -105,6 +117,8 @@ class VideoTraining:
         mean_decay: of the moving mean of the weights, which is what is kept in the end.
         flip: mirror every other video left to right, at random.
         bfloat16: compute in half precision where that is safe.
+        compile: make one program of a step, where there is a C++ compiler (see `compiling`): a start
+            of a quarter of a minute or more, then quicker steps; for trainings of thousands of steps.
         keep: latents of so many videos are kept in memory instead of being made again, but no more
             than fill 1 GB; those of worlds without end are not.
         sampling: steps from noise to a video, for film strips and in the finished model.
@@ -126,6 +140,7 @@ class VideoTraining:
     mean_decay: float = 0.999
     flip: bool = False
     bfloat16: bool = False
+    compile: bool = False
     keep: int = 20_000
     sampling: int = 20
     shown: int = 3

@@ -11,9 +11,9 @@ from sightline.physics.data.mp4 import encode
 from sightline.physics.data.spec import COMBINATORIAL
 from sightline.physics.data.videos import VideoData
 from sightline.physics.run_record import claimed
-from sightline.physics.types import Doubles, Frames
-from sightline.video_model.data import padded
+from sightline.physics.types import Frames
 from sightline.video_model.model import VideoDiffusion
+from sightline.video_model.sentences import Fact
 from sightline.video_model.sources import NO_NUMBERS
 
 
@@ -52,7 +52,6 @@ def sample_videos(
         "steps": model.sampling if steps is None else steps,
         "seed": seed,
     }
-    columns = model.network.options.numbers
     with claimed(folder, record):
         paths = {index: folder / f"{index:05d}.mp4" for index in indexes}
         missing = [index for index, path in paths.items() if not path.exists()]
@@ -62,10 +61,10 @@ def sample_videos(
             truths = [data.video(index) for index in some]
             for index, truth in zip(some, truths, strict=True):
                 _check(model, data, index, truth)
-            known = [_known(data, index) for index in some] if columns else []
+            facts = [_known(data, index) for index in some] if model.is_told else []
             made = model.continue_videos(
                 *(truths, some),
-                described=padded(known, columns) if columns else None,
+                described=model.tell(facts) if facts else None,
                 seed=seed,
                 steps=steps,
                 batch=batch,
@@ -88,9 +87,8 @@ def _check(model: VideoDiffusion, data: VideoData, index: int, truth: Frames) ->
         raise InputError(error.problem, path=data.path, remedy=error.remedy) from error
 
 
-def _known(data: VideoData, index: int) -> Doubles:
-    """Return radii and speeds of a video."""
+def _known(data: VideoData, index: int) -> Fact:
+    """Return scenario, radii and speeds of a video."""
     if data.scenario == COMBINATORIAL:
         raise InputError(NO_NUMBERS, path=data.path, remedy="give another data set, or model")
-    found: Doubles = data.read_init(index, index + 1)[0]
-    return found
+    return Fact(data.scenario, data.read_init(index, index + 1)[0])

@@ -21,8 +21,9 @@ from sightline.physics.types import Doubles, Frames, Motion, Samples
 from sightline.physics.worlds.buckets import bucket
 from sightline.physics.worlds.ranges import SCENARIOS
 from sightline.video_model.autoencoder.floor import code_all
-from sightline.video_model.data import is_file, open_videos, padded
+from sightline.video_model.data import is_file, open_videos
 from sightline.video_model.model import VideoDiffusion
+from sightline.video_model.sentences import Fact
 
 #: Error of the velocity as the paper defines it, and of its mean over time as the released code has it.
 VELOCITY, MEAN_VELOCITY = "velocity_paper", "velocity_code"
@@ -84,9 +85,9 @@ def takes_of(
         steps: of sampling.
         batch: videos that are made at a time, and that are in memory.
     """
-    columns = model.network.options.numbers
     for start, samples, truths in _batches(model, spec, batch):
-        described = padded(list(samples.init), columns) if columns else None
+        facts = [Fact(samples.scenario, init) for init in samples.init]
+        described = model.tell(facts) if model.is_told else None
         numbers = range(start, start + len(truths))
         made = model.continue_videos(
             truths, numbers, described=described, seed=spec.seed, steps=steps, batch=batch

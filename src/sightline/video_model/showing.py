@@ -12,7 +12,6 @@ from PIL import Image
 
 from sightline.files.atomic import atomic_path
 from sightline.physics.types import Frames
-from sightline.video_model.data import padded
 from sightline.video_model.mixture import Mixture, Pick
 from sightline.video_model.model import VideoDiffusion
 
@@ -38,10 +37,7 @@ def write_strip(out: Path, step: int, model: VideoDiffusion, videos: Mixture, co
     """
     picks = [videos.pick(_SHOWN + place) for place in range(count)]
     truths = [frames_of(videos, pick)[: model.frames] for pick in picks]
-    columns = model.network.options.numbers
-    described = None
-    if columns:
-        described = padded([videos.numbers(pick) for pick in picks], columns)
+    described = model.tell([videos.fact(pick) for pick in picks]) if model.is_told else None
     made = model.continue_videos(truths, range(count), described=described)
     rows = [row for pair in zip(truths, made, strict=True) for row in pair]
     with atomic_path(out / SAMPLES / f"{step:07d}.png") as temporary:

@@ -20,7 +20,7 @@ from sightline.physics.types import FRAMES, Samples
 
 #: Said of combinatorial videos where radii and speeds are asked for.
 NO_NUMBERS = "combinatorial videos are not described by a few numbers"
-WITHOUT_NUMBERS = "train without --numbers"
+WITHOUT_NUMBERS = "train without --numbers and --text"
 
 #: Worlds are drawn in blocks of this many motions: a call for each would cost more than the motion.
 _BLOCK = 64
@@ -42,6 +42,11 @@ class Videos(Protocol):
     @property
     def path(self) -> Path | None:
         """The file; None for worlds."""
+        ...
+
+    @property
+    def scenario(self) -> str:
+        """Of the videos, such as uniform or collision."""
         ...
 
     def __len__(self) -> int: ...
@@ -80,7 +85,7 @@ class WorldVideos:
         words = [spec.scenario, spec.part or spec.split]
         self.name = ":".join(words) + f" ({spec.count:,} videos, seed {spec.seed})"
         self._block = lru_cache(maxsize=8)(self._draw)
-        frames = self._block(0).positions.shape[1]
+        frames, self.scenario = self._block(0).positions.shape[1], self._block(0).scenario
         self.shape = (frames, spec.size)
         self._canvas = Canvas(spec.size, frames)
 
@@ -130,6 +135,7 @@ class SceneVideos:
             )
         self._count, self.path = count or most, None
         self._seed, self.shape = seed, (FRAMES, check_size(size))
+        self.scenario = COMBINATORIAL
         self.name = f"combinatorial:{templates} ({self._count:,} videos, seed {seed})"
 
     def __len__(self) -> int:
@@ -183,6 +189,7 @@ class FileVideos:
         if first.shape[1] != first.shape[2]:
             raise InputError(f"frames of {first.shape[2]} × {first.shape[1]} px", path=path)
         self.path, self.shape = path, (len(first), first.shape[1])
+        self.scenario = self._data.scenario
         self.name = f"{path.name} ({self._count:,} videos, {self._data.digest[:12]})"
 
     def __len__(self) -> int:

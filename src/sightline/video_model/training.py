@@ -25,11 +25,12 @@ from sightline.running.folder import MAY_CHANGE, claimed_run
 from sightline.video_model.autoencoder.files import SavedCodec
 from sightline.video_model.files import MODEL, write_model
 from sightline.video_model.latents import Kept, Latents
-from sightline.video_model.learner import NUMBERS, make_model
+from sightline.video_model.learner import make_model
 from sightline.video_model.loop import Run, Validate
 from sightline.video_model.mixture import Mixture
 from sightline.video_model.model import VideoDiffusion
 from sightline.video_model.options import BuildOptions, VideoTraining
+from sightline.video_model.text_encoder import TextEncoder
 
 #: Options that may differ when a run goes on. The cosine hangs on the number of steps.
 _MAY_CHANGE = (MAY_CHANGE | {"keep", "accumulate", "shown"}) - {"steps"}
@@ -47,6 +48,7 @@ def train_video_model(
     data: dict[str, Any] | None = None,
     team: Team | None = None,
     kept: Kept | None = None,
+    encoder: TextEncoder | None = None,
 ) -> VideoDiffusion:
     """Train, or go on training, into a folder; return the finished model.
 
@@ -61,6 +63,7 @@ def train_video_model(
         data: where the videos came from, for the record.
         team: of processes; this one alone if None.
         kept: see `Latents`.
+        encoder: of sentences, for a network that is told them and does not read by itself.
 
     Raises:
         SightlineError: the loss is not finite any more; the last checkpoint is kept.
@@ -71,8 +74,10 @@ def train_video_model(
     if isinstance(codec, nn.Module):
         codec.to(team.device).requires_grad_(False)
     latents = Latents(videos, codec, keep=options.keep, device=team.device, kept=kept)
-    model = make_model(latents, build, options)
+    model = make_model(latents, build, options, encoder)
     model.notes = {"data": videos.names, "steps": options.steps, "batch": options.batch}
+    if encoder is not None:
+        model.notes["text_encoder"] = encoder.digest
     if options.batch < team.count * options.accumulate:
         raise InputError(
             f"a batch of {options.batch} does not reach for {team.count} processes and "
@@ -80,15 +85,19 @@ def train_video_model(
         )
     # What is wrong with the videos shows now, and not after the folder is claimed.
     latents.batch([0])
-    if build.numbers:
-        latents.describe([0], NUMBERS)
+    if model.is_told:
+        model.tell(latents.facts(range(len(videos.sources))))
     asked = {
         "stage": "video",
         "options": asdict(options),
         "build": asdict(build),
         "transformer": model.network.options.to_dict(),
         "codec": codec.kind,
-        "data": {"videos": videos.names, **(data or {})},
+        "data": {
+            "videos": videos.names,
+            **({} if encoder is None else {"text_encoder": encoder.digest}),
+            **(data or {}),
+        },
     }
     with claimed_run(out, asked, _MAY_CHANGE) if team.leads else nullcontext():
         team.wait()

@@ -17,7 +17,7 @@ from sightline.video_model.autoencoder.options import CodecTraining
 from sightline.video_model.autoencoder.pixels import PixelCodec
 from sightline.video_model.learner import transformer_for
 from sightline.video_model.options import BuildOptions, VideoTraining
-from sightline.video_model.study import catalogue, figures, run
+from sightline.video_model.study import catalogue, figures, nearness, run
 from sightline.video_model.study import codec as study_codec
 from sightline.video_model.study.codec import check_fit
 from sightline.video_model.study.made import made_of, write_made
@@ -154,6 +154,7 @@ def test_templates_with_a_codec_of_their_own(tmp_path, monkeypatch):
         build=replace(cost.build, patch=(4, 4, 4)),
         training=VideoTraining(steps=2, batch=2, sampling=2, shown=0),
         codec=CodecTraining(steps=2, measure=1),
+        fvd=True,
     )
     monkeypatch.setattr(study_codec, "_FRAMES", 2)
     monkeypatch.setattr(figures, "load_i3d", lambda: NotAvailable("FVD", "not here", "get it"))
@@ -161,6 +162,8 @@ def test_templates_with_a_codec_of_their_own(tmp_path, monkeypatch):
     found = run_study("combinatorial", "cpu", tmp_path, device="cpu", report=lambda _: None)
     assert found[0].startswith("6 templates: in template, FVD –, in template, SSIM 0.")
     assert "FVD: not here; run get it" in found
+    assert found[1].startswith("true videos, only coded (6 templates): –, 0.")
+    assert found[2].startswith("the given frame again and again (6 templates): –, 0.")
     assert (tmp_path / "codec/codec.safetensors").is_file()
     page = (tmp_path / "report.html").read_text()
     assert "data:image/png" in page
@@ -192,16 +195,20 @@ def test_pictures_of_scenes_have_the_columns_of_the_paper(make, monkeypatch):
             return clip.mean((0, 2, 3, 4))[None].repeat(1, 4)
 
     monkeypatch.setattr(figures, "load_i3d", Features)
-    monkeypatch.setattr(figures, "lpips", lambda made, truth: seen.append(len(made)) or 0.25)
+    monkeypatch.setattr(nearness, "lpips", lambda made, truth: seen.append(len(made)) or 0.25)
     truths = {}
     model = make(condition=1)
     found, film = figures.figures_of(model, "combinatorial:6", 3, 0, "k", "words", truths)
     assert found["lpips"] == 0.25
     assert found["fvd"] >= 0
     assert found["videos"] == 3
-    assert seen == [31, 31, 31]
+    assert seen == 3 * [31, 31, 31]
+    assert found["still"]["psnr"] != found["psnr"] != found["coded"]["psnr"]
     assert "data:image/png" in film
     before = truths["combinatorial:6"]
     again = figures.figures_of(model, "combinatorial:6", 3, 0, "k", "words", truths)[0]
     assert truths["combinatorial:6"] is before
     assert again == found
+    without = figures.figures_of(model, "combinatorial:6", 3, 0, "k", "words", {}, fvd=False)[0]
+    assert "wants 500 videos" in without["fvd"]["not_available"]
+    assert without["psnr"] == found["psnr"]

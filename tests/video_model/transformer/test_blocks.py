@@ -53,10 +53,11 @@ def test_a_block_is_its_formula():
     block, grid = lively_block(), (2, 2, 3)
     x, modulation = torch.randn(2, 3, 12, 24).double(), torch.randn(2, 6, 24).double()
     turns = make_turns(grid, 12)
+    angles = torch.atan2(turns[..., 1], turns[..., 0])
     result = block(x, modulation, turns)
     for sample in range(2):
         for group in range(3):
-            expected = written_out(block, x[sample, group], modulation[sample], turns.angle())
+            expected = written_out(block, x[sample, group], modulation[sample], angles)
             assert torch.allclose(result[sample, group], expected, atol=1e-6)
 
 

@@ -45,7 +45,9 @@ def test_axes_are_told_apart():
     after_time, after_row, after_column = turns[4], turns[2], turns[1]
     assert not torch.equal(after_row, after_column)
     assert not torch.equal(after_time, after_row)
-    moved = [set((t != 1).nonzero()[:, 0].tolist()) for t in (after_time, after_row, after_column)]
+    moved = [
+        set((t[:, 1] != 0).nonzero()[:, 0].tolist()) for t in (after_time, after_row, after_column)
+    ]
     assert [len(pairs) for pairs in moved] == [12, 10, 10]
     assert set.union(*moved) == set(range(32))
 
@@ -66,3 +68,12 @@ def test_types():
         (torch.float64, torch.float64),
     ):
         assert turn(torch.ones(2, 4, dtype=given_type), turns).dtype == wanted
+
+
+def test_single_products_turn_as_the_complex_one_does(monkeypatch):
+    x = torch.randn(2, 12, 3, 16, generator=torch.Generator().manual_seed(2))
+    turns = make_turns((3, 2, 2), 16)[:, None]
+    complex_product = turn(x, turns)
+    monkeypatch.setattr(torch.compiler, "is_compiling", lambda: True)
+    assert torch.allclose(turn(x, turns), complex_product, atol=1e-6)
+    assert not torch.allclose(turn(x, -turns), complex_product, atol=1e-6)

@@ -71,15 +71,18 @@ def check_fit(cost: Budget, codec: SavedCodec) -> None:
 
 
 def _train(cost: Budget, folder: Path, report: Callable[[str], None]) -> None:
-    """Train a codec of frames, on all worlds of the study with a law, else on the first trial's."""
+    """Train a codec of frames: on all worlds of the study with a law, else on the last trial's.
+
+    Of combinatorial worlds the last trial has the most templates; what is held out is in none.
+    """
     assert cost.codec is not None
     words = list(dict.fromkeys(word for trial in cost.trials for word in trial.data))
     law = all(map(is_law, words))
     if not law:
-        words = list(cost.trials[0].data)
+        words = list(cost.trials[-1].data)
     options = replace(cost.codec, threads=cost.training.threads, device=cost.training.device)
     settings = {n: v for n, v in asdict(options).items() if n not in ("threads", "device")}
-    videos = None if law else cost.trials[0].videos
+    videos = None if law else cost.trials[-1].videos
     made = {"data": words, "videos": videos, "size": cost.size, "training": settings}
     made = json.loads(json.dumps(made))
     check_made(folder, made, CODEC)

@@ -9,9 +9,8 @@ import numpy as np
 from sightline.physics.data.spec import COMBINATORIAL
 from sightline.physics.pictures.fvd import FvdStatistics, load_i3d
 from sightline.physics.pictures.i3d import LEAST_FRAMES
-from sightline.physics.pictures.lpips import LEAST_SIDE, lpips
-from sightline.physics.pictures.psnr_ssim import psnr, ssim
 from sightline.physics.pictures.values import NotAvailable, as_json
+from sightline.video_model.autoencoder.floor import code_all
 from sightline.video_model.model import VideoDiffusion
 from sightline.video_model.page import make_film, scene_strip
 from sightline.video_model.scoring import (
@@ -24,13 +23,25 @@ from sightline.video_model.scoring import (
     spec_of,
     takes_of,
 )
+from sightline.video_model.study.nearness import Nearness
+
+#: Sixty videos in four hundred dimensions say little, and would take half of a miniature's time.
+NO_FVD = NotAvailable("FVD", "not with this budget: it wants 500 videos", "--budget paper")
 
 #: Moments of true videos by the word that names them: trials share tests.
 Truths = dict[str, FvdStatistics]
 
 
 def figures_of(
-    model: VideoDiffusion, word: str, count: int, seed: int, key: str, caption: str, truths: Truths
+    model: VideoDiffusion,
+    word: str,
+    count: int,
+    seed: int,
+    key: str,
+    caption: str,
+    truths: Truths,
+    *,
+    fvd: bool = True,
 ) -> tuple[dict[str, Any], str]:
     """Let a model continue what a word names.
 
@@ -42,12 +53,13 @@ def figures_of(
         key: of the film, unique on the page.
         caption: of the film.
         truths: moments that are known already; more are added.
+        fvd: of combinatorial worlds, compare the sets of videos as well.
 
     Returns:
         The figures as plain values, and a film of the first video, SVG.
     """
     if word.partition(":")[0] == COMBINATORIAL:
-        return _scenes(model, word, count, seed, truths)
+        return _scenes(model, word, count, seed, truths, fvd)
     return _motions(model, word, count, seed, key, caption)
 
 
@@ -81,24 +93,20 @@ def _motions(
 
 
 def _scenes(
-    model: VideoDiffusion, word: str, count: int, seed: int, truths: Truths
+    model: VideoDiffusion, word: str, count: int, seed: int, truths: Truths, wanted: bool
 ) -> tuple[dict[str, Any], str]:
     """Compare pictures with the true ones, after the given frames; and all videos with all truths."""
     given, film = model.build.condition, ""
-    near: list[tuple[float, float]] = []
-    apart: list[float] = []
-    network, made_moments, moments = load_i3d(), FvdStatistics(), FvdStatistics()
-    lacking: NotAvailable | None = _too_small(model)
+    near = {name: Nearness(model.size) for name in ("made", "coded", "still")}
+    network = load_i3d() if wanted else NO_FVD
+    made_moments, moments = FvdStatistics(), FvdStatistics()
     known = truths.get(word)
     for truth, made in scene_takes(model, word, count, seed):
         film = film or scene_strip(truth, made)
-        near.append((psnr(made[given:], truth[given:]), ssim(made[given:], truth[given:])))
-        if lacking is None:
-            distance = lpips(made[given:], truth[given:])
-            if isinstance(distance, NotAvailable):
-                lacking = distance
-            else:
-                apart.append(distance)
+        (coded,) = code_all(model.codec, [truth], model.device)
+        near["made"].add(made[given:], truth[given:])
+        near["coded"].add(coded[given:], truth[given:])
+        near["still"].add(np.repeat(truth[given - 1 : given], len(truth) - given, 0), truth[given:])
         if not isinstance(network, NotAvailable) and len(truth) >= LEAST_FRAMES:
             made_moments.add(made, network)
             if known is None:
@@ -110,21 +118,14 @@ def _scenes(
     else:
         truths[word] = known or moments
         fvd = made_moments.distance(truths[word]).value
-    means = np.array(near, np.float64).mean(axis=0)
     found = {
-        "psnr": float(means[0]),
-        "ssim": float(means[1]),
-        "lpips": as_json(lacking if lacking is not None else float(np.mean(apart))),
+        **near["made"].means(),
         "fvd": as_json(fvd),
-        "videos": len(near),
+        "videos": count,
+        "coded": near["coded"].means(),
+        "still": near["still"].means(),
     }
     return found, film
-
-
-def _too_small(model: VideoDiffusion) -> NotAvailable | None:
-    if model.size >= LEAST_SIDE:
-        return None
-    return NotAvailable("LPIPS", f"frames of {model.size} px", "a study of larger frames")
 
 
 def _film(take: Take, given: int, key: str, words: str) -> str:

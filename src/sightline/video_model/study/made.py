@@ -29,13 +29,15 @@ def made_of(trial: Trial, cost: Budget, stride: int, codec: str, seed: int) -> d
         seed: of the worlds that are tested on.
     """
     training = asdict(cost.training_of(trial))
-    made = {
+    made: dict[str, Any] = {
         "data": {"train": trial.data, "videos": trial.videos, "size": cost.size},
         "tests": {"worlds": trial.tests, "count": cost.count, "seed": seed},
         "network": asdict(cost.build_of(trial, stride)),
         "training": {name: v for name, v in training.items() if name not in _EITHER_WAY},
         "codec": codec,
     }
+    if trial.text and cost.text_encoder is not None:
+        made["network"]["text_encoder"] = cost.text_encoder
     plain: dict[str, Any] = json.loads(json.dumps(made))
     return plain
 

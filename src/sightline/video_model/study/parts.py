@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from sightline.video_model.autoencoder.options import CodecTraining
-from sightline.video_model.options import BuildOptions, VideoTraining
+from sightline.video_model.options import BuildOptions, Text, VideoTraining
 
 #: Pixels along each side of a latent of the paper's kind: Stable Diffusion's, or our codec of frames.
 STRIDE = 8
@@ -28,6 +28,7 @@ class Trial:
         videos: different ones of each source; None: without end.
         flip: mirror every other video; None: as the budget's training does.
         numbers: tell the network radii and speeds.
+        text: tell it a sentence of what happens.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Trial:
     videos: int | None = None
     flip: bool | None = None
     numbers: bool = False
+    text: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,8 @@ class Budget:
         count: videos of each test.
         codec: of a codec of frames of the study's own, where none is given; None: the embedded one.
         at_once: videos that one process works on at a time; None: its whole share of a batch.
+        fvd: compare sets of combinatorial videos, two seconds a video on a CPU.
+        text_encoder: checksum of the one that sentences are embedded by; None: networks learn to read.
     """
 
     trials: tuple[Trial, ...]
@@ -61,6 +65,8 @@ class Budget:
     count: int
     codec: CodecTraining | None = None
     at_once: int | None = None
+    fvd: bool = True
+    text_encoder: str | None = None
 
     def build_of(self, trial: Trial, stride: int) -> BuildOptions:
         """Return how a trial's network is built.
@@ -71,7 +77,12 @@ class Budget:
                 latents of 8 px; others get one that fits them.
         """
         patch = self.build.patch if stride == STRIDE else None
-        return replace(self.build, network=trial.network, numbers=trial.numbers, patch=patch)
+        text: Text = "none"
+        if trial.text:
+            text = "words" if self.text_encoder is None else "encoder"
+        return replace(
+            self.build, network=trial.network, numbers=trial.numbers, patch=patch, text=text
+        )
 
     def training_of(self, trial: Trial, processes: int = 1) -> VideoTraining:
         """Return how a trial is trained by so many processes, its batch in parts that fit memory."""

@@ -14,6 +14,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from sightline.depth.engines.torch import pick_device
 from sightline.depth.training.processes import Team, team
 from sightline.errors import InputError
 from sightline.files.atomic import write_text
@@ -28,6 +29,7 @@ from sightline.video_model.study.made import check_made, made_of, write_made
 from sightline.video_model.study.outcome import Scores
 from sightline.video_model.study.parts import STRIDE, Budget, Study, Trial
 from sightline.video_model.study.readings import read_study, words_of
+from sightline.video_model.text_encoder import TextEncoder
 from sightline.video_model.training import train_video_model
 
 #: What is kept of a trial, and the report of the study.
@@ -44,6 +46,7 @@ def run_study(
     *,
     codec: str | None = None,
     at_once: int | None = None,
+    text_encoder: Path | None = None,
     device: str | None = None,
     threads: int | None = None,
     report: Callable[[str], None] = print,
@@ -56,6 +59,7 @@ def run_study(
         out: folder of the study.
         codec: see `codecs.find_codec`; None for the budget's.
         at_once: videos that one process works on at a time; None: as declared.
+        text_encoder: folder of one that sentences are embedded by; None: networks learn to read them.
         device: where networks are trained; None for the best here.
         threads: of the processor; None for torch's choice.
         report: told in a line how it goes.
@@ -64,8 +68,10 @@ def run_study(
     cost = study.budgets[budget]
     if at_once is not None and at_once < 1:
         raise InputError(f"at_once must be at least 1, got {at_once}")
+    encoder = _encoder(cost, name, text_encoder, device)
     cost = replace(
         cost,
+        text_encoder=None if encoder is None else encoder.digest,
         training=replace(cost.training, device=device, threads=threads),
         at_once=at_once or cost.at_once,
     )
@@ -85,11 +91,26 @@ def run_study(
             ours.wait()  # for the one that writes, before it does
             if ours.leads:
                 write_made(out / trial.name, made[trial.name])
-            _run_trial(trial, cost, found, digest, out / trial.name, ours, report, same, truths)
+            where = out / trial.name
+            _run_trial(
+                *(trial, cost, found, digest, where, ours, report, same, truths),
+                encoder if trial.text else None,
+            )
         if not ours.leads:
             return []
     scores = {trial.name: _read(out / trial.name) for trial in cost.trials}
     return write_report(study, budget, cost, scores, out, digest)
+
+
+def _encoder(
+    cost: Budget, name: str, folder: Path | None, device: str | None
+) -> TextEncoder | None:
+    """Open a text encoder, for a study that tells sentences."""
+    if folder is None:
+        return None
+    if not any(trial.text for trial in cost.trials):
+        raise InputError(f"the study {name} tells no sentences", remedy="leave out --text-encoder")
+    return TextEncoder(folder, pick_device(device))
 
 
 def _check_all(
@@ -123,6 +144,7 @@ def _run_trial(
     report: Callable[[str], None],
     kept: Kept,
     truths: Truths,
+    encoder: TextEncoder | None,
 ) -> None:
     """Train a network, and let the first process test it; the others wait."""
     training = cost.training_of(trial, ours.count)
@@ -136,6 +158,7 @@ def _run_trial(
         data={"codec": digest},
         team=ours,
         kept=kept,
+        encoder=encoder,
     )
     seconds = time.monotonic() - begin
     if not ours.leads:
@@ -144,7 +167,9 @@ def _run_trial(
     films: dict[str, str] = {}
     for words, word in trial.tests:
         key, caption = f"{trial.name}{len(films)}", f"{trial.words}; {words}"
-        found[words], films[words] = figures_of(model, word, cost.count, SEED, key, caption, truths)
+        found[words], films[words] = figures_of(
+            *(model, word, cost.count, SEED, key, caption, truths), fvd=cost.fvd
+        )
     loss = json.loads((out / "log.jsonl").read_text().splitlines()[-1])["loss"]
     record = {
         "codec": digest,

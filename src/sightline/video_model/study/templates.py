@@ -16,6 +16,9 @@ COLUMNS = {
     "lpips": ("LPIPS", ".3f"),
 }
 
+#: What needs no network, by the name of its figures.
+YARDSTICKS = {"coded": "true videos, only coded", "still": "the given frame again and again"}
+
 WORDS = (
     "Frames after the given one beside the true ones: SSIM and PSNR are higher, LPIPS is lower where "
     "they are nearer. FVD compares the sets of whole videos, lower is nearer; with fewer than 500 "
@@ -42,9 +45,26 @@ def read_templates(cost: Budget, scores: dict[str, Scores]) -> Outcome:
         rows.append([trial.words, f"{found['parameters']:,}", f"{found['loss']:.3f}", *cells])
         named = zip(header[3:], cells, strict=True)
         lines.append(f"{trial.words}: " + ", ".join(f"{name} {cell}" for name, cell in named))
+    rows += _yardsticks(cost, scores, tests)
+    lines += [f"{row[0]}: " + ", ".join(row[3:]) for row in rows[len(cost.trials) :]]
     lines += missing.values()
     notes = [WORDS, *missing.values()]
     return Outcome([Section("In template and out of it", notes, header, rows)], lines)
+
+
+def _yardsticks(cost: Budget, scores: dict[str, Scores], tests: list[str]) -> list[list[str]]:
+    """Return rows of what needs no network: true videos only coded, and the given frame again.
+
+    They are those of the last trial, whose tests in template have the most templates.
+    """
+    found = scores[cost.trials[-1].name]["tests"]
+    rows = []
+    for key, title in YARDSTICKS.items():
+        values = [found[words].get(key, {}) for words in tests]
+        if any(values):
+            cells = [_cell(v.get(n), style) for v in values for n, (_, style) in COLUMNS.items()]
+            rows.append([f"{title} ({cost.trials[-1].words})", "", "", *cells])
+    return rows
 
 
 def _cell(value: float | dict[str, Any] | None, style: str) -> str:

@@ -32,7 +32,7 @@ class SelfAttention(nn.Module):
         self.out = nn.Linear(size.width, size.width)
 
     def forward(self, x: Tensor, turns: Tensor) -> Tensor:
-        """(N, L, D), (L, D / heads / 2) complex → (N, L, D)."""
+        """(N, L, D), (L, D / heads / 2, 2) → (N, L, D)."""
         parts = self.qkv(x).unflatten(-1, (3, self.heads, -1))
         # Not slices: the gradient of a split is one copy, that of each slice is padded with zeros.
         queries_keys, values = parts.split([2, 1], dim=2)
@@ -85,7 +85,7 @@ class Block(nn.Module):
         Args:
             x: (N, groups, L, D) tokens.
             modulation: (N, 6, D): shift, scale and gate of attention, then of the feed-forward part.
-            turns: (L, D / heads / 2) complex, see `rotary`.
+            turns: (L, D / heads / 2, 2), see `rotary`.
             words: for a block that looks at them.
         """
         ours = (self.own + modulation)[:, :, None, None]

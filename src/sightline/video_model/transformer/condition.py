@@ -18,7 +18,8 @@ class Condition:
         video: (N, C, T, H, W), zero in frames that are not given.
         given: (N, T) bool, True for frames that are given.
         numbers: (N, K), such as radii and speeds.
-        text: (N, L, E) embedding of words, for example T5's.
+        text: (N, L, E) embedding of words, for example T5's; (N, L) numbers of words for a network that
+            reads by itself.
         words: (N, L) bool, True for words, False for what fills them up to L.
     """
 
@@ -64,3 +65,15 @@ def first_frames(
     shown[:, :, :count] = video[:, :, :count]
     given = (torch.arange(frames, device=video.device) < count).expand(len(video), -1)
     return Condition(shown, given, numbers, text, words)
+
+
+def held(condition: Condition) -> Tensor:
+    """Return the given frames, and the last of them wherever none is given: (N, C, T, H, W).
+
+    Args:
+        condition: with at least one given frame; given frames come first.
+    """
+    last = condition.given.sum(1) - 1
+    where = torch.arange(condition.given.shape[1], device=last.device).clamp(max=last[:, None])
+    index = where[:, None, :, None, None].expand(condition.video.shape)
+    return condition.video.gather(2, index)

@@ -1,6 +1,7 @@
 """The diffusion transformer: noisy video, step and condition in; velocity out (PhyWorld §2.2).
 
-* Given frames, zeros after them, and a mask of which they are, stand beside the noise on the channels.
+* Given frames, behind them zeros or the last of them again, and a mask of which they are, stand beside
+  the noise on the channels.
 * Tokens are patches of time, rows and columns; their positions are rotary.
 * The step, and numbers if there are, modulate all blocks; words are looked at.
 * Untrained, it says 0 everywhere: its last layer, and every gate, begin at 0.
@@ -16,14 +17,17 @@ from torch.nn import functional as F
 
 from sightline.errors import InputError
 from sightline.video_model.transformer.blocks import Block, modulated_norm
-from sightline.video_model.transformer.condition import Condition
+from sightline.video_model.transformer.condition import Condition, held
 from sightline.video_model.transformer.options import TransformerOptions
 from sightline.video_model.transformer.patches import from_patches, to_patches
 from sightline.video_model.transformer.rotary import make_turns
-from sightline.video_model.transformer.words import WordAttention, WordEntry, Words
+from sightline.video_model.transformer.words import WordAttention, WordEntry, WordReader, Words
 
 #: Cosines and sines that describe a step, as in DiT.
 WAVES = 256
+
+#: Words of a sentence at most, for a network that reads by itself.
+LONGEST = 64
 
 
 class VideoTransformer(nn.Module):
@@ -41,6 +45,9 @@ class VideoTransformer(nn.Module):
         self.step = _two_layers(WAVES, size.width)
         self.numbers = _two_layers(options.numbers, size.width) if options.numbers else None
         self.text = WordEntry(options.text, size.width) if options.text else None
+        self.reader = (
+            WordReader(options.vocabulary, options.text, LONGEST) if options.vocabulary else None
+        )
         self.modulation = nn.Linear(size.width, 6 * size.width)
         self.blocks = nn.ModuleList(Block(size, text=options.text > 0) for _ in range(size.depth))
         self.last_own = nn.Parameter(torch.zeros(2, size.width))
@@ -71,13 +78,16 @@ class VideoTransformer(nn.Module):
         check_inputs(self.options, noisy, t, condition)
         patch, shape = self.options.patch, self.options.shape
         given = condition.given[:, None, :, None, None].to(noisy).expand(-1, 1, *shape[1:])
-        seen = torch.cat([noisy, self.options.gain * condition.video.to(noisy), given], dim=1)
+        known = held(condition) if self.options.hold else condition.video
+        seen = torch.cat([noisy, self.options.gain * known.to(noisy), given], dim=1)
         state = self.step(waves(t).to(noisy))
         if self.numbers is not None and condition.numbers is not None:
             state = state + self.numbers(condition.numbers.to(noisy))
         words: Words | None = None
         if self.text is not None and condition.text is not None and condition.words is not None:
-            words = self.text(condition.text.to(noisy), condition.words)
+            text = condition.text
+            read = text.to(noisy) if self.reader is None else self.reader(text, condition.words)
+            words = self.text(read, condition.words)
         modulation = self.modulation(F.silu(state)).unflatten(-1, (6, -1))
         x = self._run_blocks(self.embed(to_patches(seen, patch)), modulation, words)
         shift, scale = (self.last_own + state[:, None])[:, :, None, None].unbind(1)
@@ -115,20 +125,23 @@ def check_inputs(
 ) -> None:
     """Refuse what does not fit a network; say what, what was expected and what came."""
     count, text = len(noisy), condition.text
-    length = text.shape[1] if text is not None and text.ndim == 3 else 0
+    inner = () if options.vocabulary else (options.text,)
+    length = text.shape[1] if text is not None and text.ndim == 2 + len(inner) else 0
     wanted: list[tuple[str, Tensor | None, tuple[int, ...] | None]] = [
         ("noisy video", noisy, (count, *options.shape)),
         ("steps", t, (count,)),
         ("condition video", condition.video, (count, *options.shape)),
         ("given frames", condition.given, (count, options.frames)),
         ("numbers", condition.numbers, (count, options.numbers) if options.numbers else None),
-        ("text", text, (count, length, options.text) if options.text else None),
+        ("text", text, (count, length, *inner) if options.text else None),
         ("words", condition.words, (count, length) if options.text else None),
     ]
     for name, value, expected in wanted:
         got = None if value is None else tuple(value.shape)
         if got != expected:
             raise InputError(f"{name}: expected {expected or 'none'}, got {got or 'none'}")
+    if options.vocabulary and length > LONGEST:
+        raise InputError(f"text: {length} words, at most {LONGEST}")
 
 
 def _two_layers(before: int, width: int) -> nn.Sequential:

@@ -31,7 +31,9 @@ class TransformerOptions:
             looking at the same frame and at the same place in all frames. The paper's is full.
         numbers: how many numbers describe a video; 0 for none.
         text: channels of the text embedding (4096 for T5-XXL); 0 for none.
+        vocabulary: words that the network reads by itself; 0: text comes embedded.
         gain: how many times larger than they are given frames come in.
+        hold: where no frame is given the last one that is stands beside the noise, and not zeros.
     """
 
     frames: int
@@ -44,10 +46,12 @@ class TransformerOptions:
     numbers: int = 0
     text: int = 0
     gain: float = 1.0
+    hold: bool = False
+    vocabulary: int = 0
 
     def __post_init__(self) -> None:
         at_least_one(self, "frames", "height", "width", "channels")
-        not_negative(self, "numbers", "text")
+        not_negative(self, "numbers", "text", "vocabulary")
         if not 0 < self.gain < math.inf:
             raise InputError(f"gain must be a number above 0, got {self.gain}")
         object.__setattr__(self, "patch", tuple(self.patch))
@@ -63,6 +67,8 @@ class TransformerOptions:
                     f"{name} {side} is not a multiple of the patch's {step}",
                     remedy="give another --patch, or none for one that fits",
                 )
+        if self.vocabulary and not self.text:
+            raise InputError("a network that reads words needs channels for them")
         if self.size not in SIZES:
             raise InputError(
                 f"no size is called {self.size!r}", remedy=f"give one of {', '.join(SIZES)}"

@@ -26,7 +26,7 @@ def make_turns(
         device: of the result.
 
     Returns:
-        (T · rows · columns, channels / 2) complex64 of length 1, tokens in the order of the grid.
+        (T · rows · columns, channels / 2, 2) float32, cosine and sine, tokens in the order of the grid.
     """
     pairs = channels // 2
     third = pairs // 3
@@ -38,19 +38,27 @@ def make_turns(
         shape[axis] = grid[axis]
         parts.append(angles.view(shape).expand(*grid, share))
     angles = torch.cat(parts, dim=-1).flatten(0, 2)
-    return torch.polar(torch.ones_like(angles), angles)
+    return torch.stack([angles.cos(), angles.sin()], dim=-1)
 
 
 def turn(x: Tensor, turns: Tensor) -> Tensor:
-    """Turn each pair of channels, in float32: one complex product, a fourth of the time of cos and sin.
+    """Turn each pair of channels, in float32.
+
+    As one complex product it takes a fourth of the time of single products; a compiler, which knows no
+    complex numbers, makes one loop of the single ones.
 
     Args:
         x: (…, channels) queries or keys.
-        turns: complex, broadcasting to (…, channels / 2).
+        turns: (…, channels / 2, 2) cosine and sine, broadcasting to those of `x`.
 
     Returns:
         (…, channels) float32, or float64 if `x` is.
     """
     wide = x if x.dtype == torch.float64 else x.float()
-    turned = torch.view_as_complex(wide.reshape(*x.shape[:-1], -1, 2)) * turns
+    pairs = wide.reshape(*x.shape[:-1], -1, 2)
+    if torch.compiler.is_compiling():
+        (real, imaginary), (cosine, sine) = pairs.unbind(-1), turns.unbind(-1)
+        parts = [real * cosine - imaginary * sine, real * sine + imaginary * cosine]
+        return torch.stack(parts, dim=-1).flatten(-2)
+    turned = torch.view_as_complex(pairs) * torch.view_as_complex(turns)
     return torch.view_as_real(turned).flatten(-2)

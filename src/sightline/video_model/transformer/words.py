@@ -12,6 +12,33 @@ from sightline.video_model.transformer.sizes import Size
 Words = tuple[Tensor, Tensor]
 
 
+class WordReader(nn.Module):
+    """Embeds words by itself: a table, places in the sentence, and one look of each word at the others.
+
+    Args:
+        vocabulary: words there are.
+        channels: of the embedding.
+        longest: words of a sentence at most.
+    """
+
+    def __init__(self, vocabulary: int, channels: int, longest: int) -> None:
+        super().__init__()
+        self.table = nn.Embedding(vocabulary, channels)
+        self.places = nn.Embedding(longest, channels)
+        self.looks = nn.Linear(channels, 3 * channels)
+        self.out = nn.Linear(channels, channels)
+
+    def forward(self, text: Tensor, there: Tensor) -> Tensor:
+        """(N, L) numbers of words, (N, L) bool → (N, L, E)."""
+        x = self.table(text) + self.places.weight[: text.shape[1]]
+        inside = F.layer_norm(x, x.shape[-1:])
+        q, k, v = self.looks(inside).chunk(3, dim=-1)
+        # Each sees itself at least: where no word is, there is none to look at.
+        itself = torch.eye(text.shape[1], dtype=torch.bool, device=text.device)
+        seen = F.scaled_dot_product_attention(q, k, v, attn_mask=there[:, None] | itself)
+        return x + self.out(seen)
+
+
 class WordEntry(nn.Module):
     """Brings the embedding of words to the width of tokens.
 
