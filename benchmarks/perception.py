@@ -2,6 +2,7 @@
 
     python benchmarks/perception.py codebook --data DIR [--codebook FILE] [--write FILE]
     python benchmarks/perception.py speakers --data DIR --chain FILE --direct FILE [--write FILE]
+    python benchmarks/perception.py curve --chain SAMPLES=FILE … --direct SAMPLES=FILE … [--write FILE]
 
 DIR holds `photos` and `rgbd`; none of what is asked about was trained on:
 
@@ -9,6 +10,8 @@ DIR holds `photos` and `rgbd`; none of what is asked about was trained on:
   so its row is not a measurement there but the rule of the game;
 * measured: the pictures of `rgbd`, where truth is measured depth;
 * rendered: new scenes with exact depth; new collections with exact numbers of things.
+
+`curve` asks speakers that have seen more and more samples about the rendered scenes alone.
 
 Points are placed by HardBLINK's rule. Shares are of right answers in per cent; the last line of a table
 says how many questions there were and how wide the 95 % interval of its mean is.
@@ -290,8 +293,9 @@ def codebook(options: argparse.Namespace) -> Iterator[str]:
 def speakers(options: argparse.Namespace) -> Iterator[str]:
     """Measure speakers, a table at a time."""
     tokenizer, estimator = DepthTokenizer(options.codebook), load("small")
-    chain, plain = load_speaker(options.chain), load_speaker(options.direct)
-    yield f"Chain {_file(options.chain)}, direct {_file(options.direct)}."
+    (chain_file,), (plain_file,) = options.chain, options.direct
+    chain, plain = load_speaker(chain_file), load_speaker(plain_file)
+    yield f"Chain {_file(chain_file)}, direct {_file(plain_file)}."
 
     def table(title: str, pictures: Iterable[Seen], seeds: Sequence[int] = (0,)) -> str:
         seen = list(pictures)
@@ -307,6 +311,42 @@ def speakers(options: argparse.Namespace) -> Iterator[str]:
     yield table("Measured depth", measured(options.data / "rgbd"))
 
 
+def curve(options: argparse.Namespace) -> Iterator[str]:
+    """Measure speakers after fewer and more samples, on rendered scenes."""
+    tokenizer = DepthTokenizer(options.codebook)
+    items = questions(list(rendered(options.scenes)))
+    found: dict[str, dict[int, Speaker]] = {
+        how: {
+            int(count): load_speaker(path) for count, _, path in (w.partition("=") for w in words)
+        }
+        for how, words in (("chain", options.chain), ("direct", options.direct))
+    }
+    eyes = Eyes(next(iter(found["chain"].values())))
+    lines = [
+        f"Rendered scenes: {len(items)} questions about 2 to 5 points, per cent right after so many "
+        "samples.",
+        "",
+        "| samples | direct | chain: words | chain: verified |",
+        "|---|---|---|---|",
+    ]
+    for samples in sorted({*found["chain"], *found["direct"]}):
+        cells = ["–", "–", "–"]
+        if samples in found["direct"]:
+            plain = found["direct"][samples]
+            bare = judge_speaker(items, plain, None, steps=False, batch=BATCH, looks=eyes)
+            cells[0] = _mean(bare, "right")
+        if samples in found["chain"]:
+            full = judge_speaker(items, found["chain"][samples], tokenizer, batch=BATCH, looks=eyes)
+            cells[1:] = _mean(full, "right"), _mean(full, "verified")
+        lines.append(f"| {samples:,} | {' | '.join(cells)} |")
+    yield "\n".join(lines)
+
+
+def _mean(score: QuizScore, what: str) -> str:
+    """Return the mean over 2, 3, 4 and 5 points, as in the tables."""
+    return row("", score, what).rsplit("|", 2)[1].strip()
+
+
 def _file(path: str) -> str:
     """Return the checksum by which a file is known."""
     return f"`{file_sha256(Path(path))[:12]}`"
@@ -315,19 +355,23 @@ def _file(path: str) -> str:
 def main() -> None:
     """Measure, print, and write if asked."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("codebook", "speakers"))
-    parser.add_argument("--data", type=Path, required=True, help="folder with photos and rgbd")
+    parser.add_argument("what", choices=("codebook", "speakers", "curve"))
+    parser.add_argument("--data", type=Path, help="folder with photos and rgbd")
     parser.add_argument("--codebook", default="codebook")
-    parser.add_argument("--chain", help="speaker with steps")
-    parser.add_argument("--direct", help="speaker that was taught answers alone")
+    parser.add_argument("--chain", nargs="+", default=[], help="speaker with steps")
+    parser.add_argument("--direct", nargs="+", default=[], help="one that was taught answers alone")
     parser.add_argument("--scenes", type=int, default=130, help="rendered test scenes")
     parser.add_argument("--collections", type=int, default=360, help="with things to count")
     parser.add_argument("--write", type=Path, help="Markdown file to write the tables to")
     options = parser.parse_args()
-    if options.what == "speakers" and not (options.chain and options.direct):
-        parser.error("speakers needs --chain and --direct")
+    if options.what != "codebook" and not (options.chain and options.direct):
+        parser.error(f"{options.what} needs --chain and --direct")
+    if options.what != "curve" and options.data is None:
+        parser.error(f"{options.what} needs --data")
     tables: list[str] = []
-    for table in (codebook if options.what == "codebook" else speakers)(options):
+    for table in {"codebook": codebook, "speakers": speakers, "curve": curve}[options.what](
+        options
+    ):
         print(table, end="\n\n", flush=True)
         tables.append(table)
         if options.write:

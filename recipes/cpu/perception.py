@@ -20,6 +20,7 @@ on. Stages:
     direct       one of the same size, as many samples, that is taught answers alone
     more_chain   the chain goes on: first points and things alone again, then whole pictures
     more_direct  the direct one goes on for as many steps
+    last_chain   the chain goes on once more
 
 Depth is what the eyes' own network sees, as in the paper; things are those of rendered scenes.
 `benchmarks/perception.py` measures what came out, on pictures that none of them has seen.
@@ -112,6 +113,10 @@ ALIGN_STEPS, ALIGN_BATCH, ALIGN_POINTS = 1000, 48, 30_000
 STEPS, BATCH, FIRST_STEPS, CURRICULUM_STEPS = 2200, 16, 400, 800
 #: Steps that both go on for; a chain sees only what an answer is about in the first of them.
 MORE_STEPS, MORE_FOCUS = 1400, 1000
+#: The last steps of a chain.
+LAST_STEPS, LAST_FOCUS = 750, 500
+#: Steps of which a copy is kept, for the curve against samples.
+KEPT = (300, 900, 1300, 1700)
 #: Every so many questions are asked directly as well, and by way of the map alone.
 OTHERWISE = 4
 #: Points of questions; five twice, or a model hardly ever sees the last letter.
@@ -419,8 +424,13 @@ def _train(
         longest=700,
         bfloat16=_bfloat16(),
     )
-    train_speaker(speaker, samples, out, options, data={"samples": len(samples)})
     size = replace(OPTIONS, kinds=tuple(speaker.model.config.vision_config.kinds))
+
+    def keep(step: int) -> None:
+        if step in KEPT:
+            write_compact(speaker, out / f"speaker-{step}.safetensors", size)
+
+    train_speaker(speaker, samples, out, options, data={"samples": len(samples)}, on_saved=keep)
     write_compact(speaker, out / "speaker.safetensors", size)
     print(out / "speaker.safetensors")
 
@@ -475,20 +485,29 @@ def direct(data: Path, work: Path) -> None:  # noqa: ARG001
 
 def more_chain(data: Path, work: Path) -> None:  # noqa: ARG001
     """Compare more values, of points strewn anew, and count more things; then whole pictures again."""
-    found, chosen = _records(work), random.Random(2)
+    _once_more(work, "chain", "more_chain", MORE_STEPS, MORE_FOCUS, seed=2)
+
+
+def last_chain(data: Path, work: Path) -> None:  # noqa: ARG001
+    """Do the same once more."""
+    _once_more(work, "more_chain", "last_chain", LAST_STEPS, LAST_FOCUS, seed=3)
+
+
+def _once_more(work: Path, before: str, name: str, steps: int, focus: int, seed: int) -> None:
+    found, chosen = _records(work), random.Random(seed)
     speaker, seen = _taught(work)
     chains = {
         name: _pictured(work, [r for r in found[name] if _in_steps(r)], seen)
         for name in ("reasoning", "counting")
     }
-    strewn = ScatteredPoints(found["generation"], seen, 100_000, in_steps=True, seed=2)
-    kinds = [strewn, chains["reasoning"], strewn, chains["counting"]]
-    first = Drawn(kinds, MORE_FOCUS * BATCH, seed=2)
+    strewn = ScatteredPoints(found["generation"], seen, 100_000, in_steps=True, seed=seed)
+    kinds = [strewn, chains["reasoning"], chains["counting"], chains["counting"]]
+    first = Drawn(kinds, focus * BATCH, seed=seed)
     reasoning = [_asked_in_steps(found["reasoning"], 3), _asked_in_steps(found["counting"], 2)]
-    whole = _mixed(reasoning, chosen)[: (MORE_STEPS - MORE_FOCUS) * BATCH]
+    whole = _mixed(reasoning, chosen)[: (steps - focus) * BATCH]
     samples = InTurn(first, _pictured(work, whole, seen))
-    _go_on(speaker, work / "chain")
-    _train(work, "more_chain", samples, speaker, steps=MORE_STEPS, focus=MORE_FOCUS, rate=1e-3)
+    _go_on(speaker, work / before)
+    _train(work, name, samples, speaker, steps=steps, focus=focus, rate=1e-3)
 
 
 def _in_steps(record: Record) -> bool:
@@ -542,8 +561,8 @@ def publish_codebook(data: Path, work: Path) -> None:
 def publish_speaker(data: Path, work: Path) -> None:  # noqa: ARG001
     """Enter the speaker with steps among the embedded models."""
     path = embedded_folder() / "speaker.safetensors"
-    write_bytes(path, (work / "more_chain" / path.name).read_bytes())
-    last = Log(work / "more_chain" / "log.jsonl").rows()[-1]
+    write_bytes(path, (work / "last_chain" / path.name).read_bytes())
+    last = Log(work / "last_chain" / "log.jsonl").rows()[-1]
     record(
         "speaker",
         path.name,
@@ -551,7 +570,7 @@ def publish_speaker(data: Path, work: Path) -> None:  # noqa: ARG001
         purpose="language",
         summary="answers in steps which point is nearest and how many there are",
         trained_on="photographs with depth by small, rendered scenes",
-        note=f"{STEPS + last['step']} steps of {BATCH}, loss {last['loss']:.3f}; "
+        note=f"{STEPS + MORE_STEPS + last['step']} steps of {BATCH}, loss {last['loss']:.3f}; "
         "docs/tables/perception.md",
     )
 
@@ -561,7 +580,7 @@ STAGES = {
     f.__name__: f
     for f in (
         *(codebook, collections, pictures, network, glass, finder, looks),
-        *(points, counts, align, chain, direct, more_chain, more_direct),
+        *(points, counts, align, chain, direct, more_chain, more_direct, last_chain),
     )
 }
 

@@ -12,11 +12,14 @@ import torch
 
 from sightline.errors import InputError
 from sightline.perception.codebook.network import CODES, LENGTH, DepthCodebook
+from sightline.perception.codebook.words import to_text
 from sightline.perception.model.adapting import adapt
 from sightline.perception.model.loading import load_speaker
 from sightline.perception.model.options import AdaptOptions, SpeakerOptions
-from sightline.perception.model.speech import NOT_LEARNT, make_lesson
+from sightline.perception.model.speech import NOT_LEARNT, concluded, make_lesson
 from sightline.perception.model.training import SpeakerLearner, train_speaker
+from sightline.perception.questions import depth, scanning
+from sightline.perception.questions.markers import Point
 
 from .helpers import Few
 
@@ -93,6 +96,17 @@ def test_only_compact_speakers_have_something_to_focus_on(hub_folder, tmp_path):
         train_speaker(
             adapted(hub_folder), Few(4), tmp_path, SpeakerOptions(batch=2, focus=1), report=print
         )
+
+
+def test_what_an_answer_concludes_stands_behind_what_it_perceived():
+    points = {"A": Point(10, 20, 30), "B": Point(200, 120, 230)}
+    chain = depth.chain("a.jpg", points, to_text(np.zeros((10, 10), int))).answer
+    assert concluded(chain) == chain.split("<DEPTH_END>\n")[1]
+    assert concluded(chain).startswith("A=11 A11\nB=89 B89")
+    counted = scanning.chain("a.jpg", "cup", [(0.1, 0.1, 0.3, 0.4)], ["cup"]).answer
+    assert concluded(counted) == "\n".join(counted.splitlines()[-2:])
+    assert concluded("Boxes of cups:\nSo the number of cups is 0").startswith("So the number")
+    assert concluded("(A)") == "(A)"
 
 
 def test_a_conclusion_may_count_more_than_what_leads_to_it(hub_folder):

@@ -58,10 +58,11 @@ class SpeakerOptions:
         weight_decay: AdamW's.
         clip: largest norm of the gradient.
         longest: tokens of a conversation, at most.
-        conclusion: how often the line counts that an answer concludes with; the paper's is 1, and the
-            hundred tokens of a map then count a hundred times as much as the letter they lead to.
+        conclusion: how often that counts which an answer concludes from its map or boxes; the paper's
+            is 1, and the hundred tokens of a map then count a hundred times as much as the letter they
+            lead to.
         focus: steps at the beginning in which a compact speaker sees only what an answer is about:
-            points when it points, things when it lists boxes.
+            cells for a map, points for what is said of them, things to be counted.
         reconstruction: weight of the decoded map's mean square error; 0 for none.
         save_every: steps between checkpoints.
         bfloat16: multiply in bfloat16; weights and their gradients stay as they are.

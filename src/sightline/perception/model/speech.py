@@ -14,6 +14,8 @@ import torch
 from torch import Tensor
 
 from sightline.errors import InputError
+from sightline.perception.codebook.words import END
+from sightline.perception.questions import scanning
 from sightline.perception.questions.counting import Listing, kind_of
 from sightline.perception.questions.depth import Spelling
 
@@ -162,6 +164,14 @@ class Lesson:
         return Lesson(**moved)
 
 
+def concluded(answer: str) -> str:
+    """Return what an answer concludes from what it perceived: all behind its map or boxes."""
+    for mark in (f"{END}\n", scanning.SO_FAR):
+        if mark in answer:
+            return answer[answer.index(mark) :].removeprefix(f"{END}\n")
+    return answer.rsplit("\n", 1)[-1]
+
+
 def make_lesson(
     writing: Writing,
     turns: Sequence[tuple[str, str]],
@@ -176,7 +186,7 @@ def make_lesson(
         turns: questions and answers.
         longest: tokens of a conversation, at most; a longer one is an error, not cut: half a depth map
             teaches nothing.
-        conclusions: how often the last line of each answer counts; once if None.
+        conclusions: how often what each answer concludes counts; once if None.
         names: of the conversations, for the message about one that is too long.
     """
     rows, marks, ends = [], [], []
@@ -191,7 +201,7 @@ def make_lesson(
             )
         rows.append([*asked, *said])
         marks.append([*[NOT_LEARNT] * len(asked), *said])
-        ends.append(len(writing.answer(answer.rsplit("\n", 1)[-1])))
+        ends.append(len(writing.answer(concluded(answer))))
     length = max(len(row) for row in rows)
     padding = writing.tokenizer.pad_token_id
     if padding is None:

@@ -138,6 +138,7 @@ def train_speaker(
     report: Callable[[str], None] = print,
     data: dict[str, Any] | None = None,
     team: Team | None = None,
+    on_saved: Callable[[int], None] = lambda _: None,
 ) -> None:
     """Train, or go on training; the speaker's model holds the result.
 
@@ -150,6 +151,7 @@ def train_speaker(
         report: told in a line how it goes.
         data: where the samples came from, for the record.
         team: of processes; this one alone if None.
+        on_saved: told the step whenever a checkpoint is written.
     """
     team = team or Team()
     _check(speaker, options, codebook)
@@ -199,6 +201,7 @@ def train_speaker(
                     log.add({"step": step, "loss": round(sum(losses) / len(losses), 5)})
                     losses = []
                 _save(out, speaker.model, optimiser, step, losses)
+                on_saved(step)
             if team.any(stop.asked) and not last:
                 raise stopped(step, steps)
     speaker.model.eval()

@@ -42,6 +42,8 @@ Shares = tuple[float, float, float, float]
 
 #: Boxes that share so much of what they cover together are one thing.
 _SAME = 0.4
+#: How the row begins that counts along.
+SO_FAR = "So far:"
 _SIDES = ("Left", "Top", "Right", "Bottom")
 _NOTHING = "-"
 _NUMBERS = (
@@ -122,7 +124,7 @@ def _rows(seen: Sequence[Shares], kinds: Sequence[str], asked: str | None) -> li
         rows.append(f"{side}:{some}{nothing}")
     if asked is not None:
         counts = [list(kinds[: number + 1]).count(asked) for number in range(ENTRIES)]
-        rows.append("So far:" + "".join(f" {_word(count)}" for count in counts))
+        rows.append(SO_FAR + "".join(f" {_word(count)}" for count in counts))
     return rows
 
 
