@@ -114,7 +114,7 @@ STEPS, BATCH, FIRST_STEPS, CURRICULUM_STEPS = 2200, 16, 400, 800
 #: Steps that both go on for; a chain sees only what an answer is about in the first of them.
 MORE_STEPS, MORE_FOCUS = 1400, 1000
 #: The last steps of a chain.
-LAST_STEPS, LAST_FOCUS = 750, 500
+LAST_STEPS, LAST_FOCUS = 900, 500
 #: Steps of which a copy is kept, for the curve against samples.
 KEPT = (300, 900, 1300, 1700)
 #: Every so many questions are asked directly as well, and by way of the map alone.
@@ -503,8 +503,10 @@ def _once_more(work: Path, before: str, name: str, steps: int, focus: int, seed:
     strewn = ScatteredPoints(found["generation"], seen, 100_000, in_steps=True, seed=seed)
     kinds = [strewn, chains["reasoning"], chains["counting"], chains["counting"]]
     first = Drawn(kinds, focus * BATCH, seed=seed)
+    # Perceiving alone is among them, or it is forgotten.
     reasoning = [_asked_in_steps(found["reasoning"], 3), _asked_in_steps(found["counting"], 2)]
-    whole = _mixed(reasoning, chosen)[: (steps - focus) * BATCH]
+    alone = [found["generation"] + found["pointing"], found["boxes"]]
+    whole = _mixed([*reasoning, *alone], chosen)[: (steps - focus) * BATCH]
     samples = InTurn(first, _pictured(work, whole, seen))
     _go_on(speaker, work / before)
     _train(work, name, samples, speaker, steps=steps, focus=focus, rate=1e-3)

@@ -1,6 +1,7 @@
 """The speaker that comes with the package, asked about a photograph that comes with it."""
 
 import json
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -13,6 +14,9 @@ from sightline.examples import example_photograph
 from sightline.files.pictures import read_picture
 from sightline.perception.codebook.tokenizer import DepthTokenizer
 from sightline.perception.model.loading import load_speaker
+from sightline.perception.questions.plurals import plural
+from sightline.scenes.instances import find_instances
+from sightline.scenes.make import make_scene
 
 #: The table behind the cup, and the saucer in front of it.
 POINTS = {"A": (60, 40), "B": (330, 330)}
@@ -55,9 +59,38 @@ def test_its_map_is_of_the_picture(loaded):
     assert np.corrcoef(cells.ravel(), np.asarray(small).ravel())[0, 1] > 0.8
 
 
-def test_it_does_not_pretend_to_count(loaded):
-    with pytest.raises(InputError, match="not taught to count"):
-        ask(loaded, "how many cups are there?")
+def test_it_names_the_things_of_a_rendered_scene_and_counts_them(loaded):
+    speaker, tokenizer = loaded
+    off = []
+    for index in range(4):
+        frame = make_scene(7101, index, width=320, height=256, kinds=["collection"]).frame
+        things = find_instances(frame.instance, frame.depth.values, frame.kinds)
+        known = set(speaker.model.config.vision_config.kinds)
+        kind, count = Counter(t.kind for t in things if t.kind in known).most_common(1)[0]
+        question = f"how many {plural(kind)} are there?"
+        reply = sightline.ask(frame.pixels, question, model=speaker, codebook=tokenizer)
+        boxes = reply.answer.boxes
+        assert reply.final == len(boxes) == [k for k, _ in reply.answer.named].count(plural(kind))
+        off.append(abs(reply.final - count))
+        found = [t for t in things if t.kind == kind]
+        hits = [any(_inside(box, t.box, reply) for t in found) for box in boxes]
+        assert np.mean(hits) > 0.6
+    assert np.mean(off) <= 2
+
+
+def _inside(box, wanted, reply):
+    """Whether the middle of what was said lies in a box."""
+    left, top, right, bottom = reply.in_pixels(box)
+    return (
+        wanted[0] <= (left + right) / 2 <= wanted[2]
+        and wanted[1] <= (top + bottom) / 2 <= wanted[3]
+    )
+
+
+def test_it_does_not_pretend_to_count_what_it_does_not_know(loaded):
+    with pytest.raises(InputError, match="not taught to count cats") as caught:
+        ask(loaded, "how many cats are there?")
+    assert "it knows bags, balls" in str(caught.value)
 
 
 def test_the_command_line_needs_no_model(tmp_path, capsys):

@@ -29,7 +29,7 @@ from sightline.errors import InputError
 from sightline.perception.questions.counting import ASK_COUNT, STEPS, conclusion
 from sightline.perception.questions.plurals import plural
 from sightline.perception.questions.records import Record
-from sightline.perception.vocabulary import PIXELS, Box, box_to_text, boxes_from_text
+from sightline.perception.vocabulary import PIXELS, Box, box_to_text
 
 #: Entries of a row; there are never more things.
 ENTRIES = 24
@@ -51,6 +51,7 @@ _NUMBERS = (
     *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen"),
     *("nineteen", "twenty"),
 )
+_PIXEL = re.compile(r"<PIXEL_(\d{1,9})>")
 _ROW = re.compile(r"^(Things|Left|Top|Right|Bottom):([^\n]*?)-*$", re.MULTILINE)
 
 
@@ -94,23 +95,29 @@ def chain(image: str, kind: str, seen: Sequence[Shares], kinds: Sequence[str]) -
 def read_listing(text: str) -> list[tuple[str, Box]] | None:
     """Read the kinds (as they are written, in the plural) and boxes of all things that were named.
 
+    A thing is named where it has an entry in every row; one that is too long or too short by an entry
+    costs that one. Sides that are the wrong way round are exchanged.
+
     Returns:
         None if the text has no such list; an empty one if it says that there is nothing.
 
     Raises:
-        InputError: rows do not belong together, or a box is none.
+        InputError: it was cut off before the last row, or a number is too large.
     """
     rows = dict(_ROW.findall(text))
     if "Things" not in rows:
         return None
     kinds = rows["Things"].split()
-    sides = [re.findall(r"<PIXEL_\d{1,9}>", rows.get(side, "")) for side in _SIDES]
-    if any(len(row) != len(kinds) for row in sides):
-        raise InputError(
-            f"{len(kinds)} things are named, with {', '.join(str(len(row)) for row in sides)} sides"
-        )
-    boxes = ["".join(four) for four in zip(*sides, strict=True)]
-    return [(kind, boxes_from_text(box)[0]) for kind, box in zip(kinds, boxes, strict=True)]
+    missing = [side for side in _SIDES if side not in rows]
+    if kinds and missing:
+        raise InputError(f"the list of things ends before their {missing[0].lower()} sides")
+    sides = [[int(n) for n in _PIXEL.findall(rows.get(side, ""))] for side in _SIDES]
+    if max(map(max, filter(None, sides)), default=0) >= PIXELS:
+        raise InputError(f"pixel tokens go from 0 to {PIXELS - 1}")
+    named = []
+    for kind, a, b, c, d in zip(kinds, *sides, strict=False):
+        named.append((kind, (min(a, c), min(b, d), max(a, c), max(b, d))))
+    return named
 
 
 def _rows(seen: Sequence[Shares], kinds: Sequence[str], asked: str | None) -> list[str]:
