@@ -115,7 +115,7 @@ def picture_of(reply: Reply, pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
         for number, box in enumerate(answer.boxes or (), 1):
             left, top, right, bottom = in_picture(box, width, height)
             draw.rectangle((left, top, right, bottom), outline=_GREEN, width=2)
-            draw.text((left + 4, top + 2), str(number), _GREEN, font)
+            _label(draw, (left + 4, top + 2), str(number), _GREEN, font)
         return np.array(sheet)
     _draw_points(sheet, answer, reply.final, font)
     if answer.decoded is None:
@@ -146,5 +146,17 @@ def _draw_points(
         wide = x + radius + 8 + right - left > sheet.width
         place = x - radius - 6 - (right - left) if wide else x + radius + 4
         line = min(max(0.0, y - (bottom + top) / 2), sheet.height - bottom - 3)
-        draw.rectangle((place - 2, line + top - 2, place + right + 2, line + bottom + 2), (0, 0, 0))
-        draw.text((place, line), label, colour, font)
+        _label(draw, (place, line), label, colour, font)
+
+
+def _label(
+    draw: ImageDraw.ImageDraw,
+    place: tuple[float, float],
+    text: str,
+    colour: tuple[int, int, int],
+    font: _Font,
+) -> None:
+    """Write on black, so that it can be read on anything."""
+    left, top, right, bottom = draw.textbbox(place, text, font)
+    draw.rectangle((left - 2, top - 2, right + 2, bottom + 2), (0, 0, 0))
+    draw.text(place, text, colour, font)
