@@ -142,5 +142,5 @@ def test_a_cluster_that_is_not_there(address):
 
 def test_without_ray_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(InputError, match=r"pip install 'sightline\[cluster\]'"):
+    with pytest.raises(InputError, match=r"pip install -c constraints.txt -e '\.\[cluster\]'"):
         next(run_on_ray(str, [1]))

@@ -286,7 +286,7 @@ def test_conversions_are_kept_apart_by_description_and_name(
 def test_without_torch_one_line_says_what_to_install(compact_file, own_cache, monkeypatch):
     monkeypatch.setattr(choose.importlib.util, "find_spec", lambda name: None)
     for engine in ("openvino", "torch"):
-        with pytest.raises(InputError, match=r"pip install 'sightline\[train\]'"):
+        with pytest.raises(InputError, match=r"pip install -c constraints.txt -e '\.\[train\]'"):
             choose.open_engine(compact_file, "ef" * 32, engine=engine, device="cpu")
 
 

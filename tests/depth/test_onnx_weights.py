@@ -254,7 +254,9 @@ def test_a_twin_beside_it_is_taken_first(exported, edited):
 
 def test_without_onnx_one_line_says_what_to_install(exported, monkeypatch):
     monkeypatch.setattr(choose.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(InputError, match=r"read by onnx, .*pip install 'sightline\[train\]'"):
+    with pytest.raises(
+        InputError, match=r"read by onnx, .*pip install -c constraints.txt -e '\.\[train\]'"
+    ):
         choose.choose_engine(exported(COMPACT)[1], "torch", None)
 
 

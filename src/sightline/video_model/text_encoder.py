@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from sightline.errors import InputError
+from sightline.errors import InputError, install
 from sightline.weights.cache import file_sha256
 from sightline.weights.quiet import quiet_libraries
 
@@ -88,9 +88,7 @@ def _load(folder: Path) -> tuple[Any, Any]:
                 folder, local_files_only=True, use_safetensors=True, dtype=torch.float32
             )
     except ImportError as error:
-        raise InputError(
-            "text encoders want transformers", remedy="pip install 'sightline[perception]'"
-        ) from error
+        raise InputError("text encoders want transformers", remedy=install("perception")) from error
     except Exception as error:  # transformers raises whatever a damaged file makes it raise
         first = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
         raise InputError(
