@@ -10,7 +10,7 @@ from pathlib import Path
 from sightline.app.formats import ASKED
 from sightline.app.tasks.maps import read_upload
 from sightline.app.tasks.order import Order
-from sightline.app.tasks.tools import Tools
+from sightline.app.tasks.tools import Tools, loading
 from sightline.app.worker import Reporter
 from sightline.errors import InputError
 from sightline.files.atomic import write_bytes
@@ -20,11 +20,12 @@ def run(order: Order, tools: Tools, report: Reporter) -> tuple[Sequence[str], di
     """Ask."""
     start, fields = time.perf_counter(), order.fields
     report(None, "loading the model", counted=False)
-    from sightline.files import png
-    from sightline.perception.asking import parse_points, place, reply_to, understand
-    from sightline.perception.codebook.pictures import write_map
-    from sightline.perception.model.answering import DepthAnswer
-    from sightline.perception.showing import lines_of, picture_of
+    with loading(tools.speaker_name):
+        from sightline.files import png
+        from sightline.perception.asking import parse_points, place, reply_to, understand
+        from sightline.perception.codebook.pictures import write_map
+        from sightline.perception.model.answering import DepthAnswer
+        from sightline.perception.showing import lines_of, picture_of
 
     points = parse_points(fields["points"])
     understood = understand(fields["question"], len(points))

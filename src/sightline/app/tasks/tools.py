@@ -55,7 +55,7 @@ class Tools:
         if name not in self._estimators:
             from sightline.depth.estimator import load
 
-            with _loading(name):
+            with loading(name):
                 self._estimators[name] = load(
                     self.setup.models[name],
                     threads=self.setup.threads,
@@ -82,20 +82,25 @@ class Tools:
 
         return IrisFinder(threads=self.setup.threads)
 
+    @property
+    def speaker_name(self) -> str:
+        """Name of the model that answers questions."""
+        if self.setup.ask_model is None:
+            raise Problem(503, NO_SPEAKER)
+        return Path(self.setup.ask_model).name
+
     @cached_property
     def speaker(self) -> Speaker:
         """The model that answers questions."""
-        if self.setup.ask_model is None:
-            raise Problem(503, NO_SPEAKER)
-        with _loading(Path(self.setup.ask_model).name):
+        with loading(self.speaker_name):
             from sightline.perception.model.loading import load_speaker
 
-            return load_speaker(self.setup.ask_model)
+            return load_speaker(str(self.setup.ask_model))
 
     @cached_property
     def tokenizer(self) -> DepthTokenizer:
         """The codebook of that model."""
-        with _loading(Path(self.setup.codebook).name):
+        with loading(Path(self.setup.codebook).name):
             from sightline.perception.codebook.tokenizer import DepthTokenizer
 
             return DepthTokenizer(self.setup.codebook)
@@ -105,14 +110,14 @@ class Tools:
         """The model that continues videos."""
         if self.setup.video_model is None:
             raise Problem(503, NO_VIDEO_MODEL)
-        with _loading(Path(self.setup.video_model).name):
+        with loading(Path(self.setup.video_model).name):
             from sightline.video_model.model import load
 
             return load(self.setup.video_model, device="cpu")
 
 
 @contextmanager
-def _loading(name: str) -> Iterator[None]:
+def loading(name: str) -> Iterator[None]:
     """Turn the failure to load a model into one of ours: it is no mistake of the client's."""
     try:
         yield
