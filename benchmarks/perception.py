@@ -199,7 +199,7 @@ def depth_table(
         "| | 2 points | 3 | 4 | 5 | mean |",
         "|---|---|---|---|---|---|",
         f"| random | {' | '.join(f'{g:.1f}' for g in guess)} | {np.mean(guess):.1f} |",
-        row("direct answers, a model of equal size and training", judge_speaker(
+        row("direct answers, a model of equal size", judge_speaker(
             items, plain, None, steps=False, batch=BATCH, looks=eyes
         )),
         row("depth step only", judge_speaker(
