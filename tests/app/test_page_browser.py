@@ -16,7 +16,7 @@ from PIL import Image
 
 from sightline.examples import example_person, example_photograph
 
-from .conftest import Live, running
+from .conftest import Live, running, wait_for
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
@@ -101,6 +101,11 @@ def pixels(page, selector: str) -> np.ndarray:
     return np.asarray(picture.convert("RGBA"))
 
 
+def redrawn(page, selector: str, before: np.ndarray) -> None:
+    """Wait until something else is on a canvas."""
+    wait_for(lambda: not np.array_equal(pixels(page, selector), before))
+
+
 def no_sideways_scroll(page) -> bool:
     return page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
@@ -141,8 +146,7 @@ def test_depth_of_a_photograph(page, client, tmp_path):
     page.mouse.down()
     page.mouse.move(box["x"] + 300, box["y"] + 120, steps=3)
     page.mouse.up()
-    page.wait_for_timeout(300)
-    assert (pixels(page, "#panel-depth canvas.cloud") != before).any()
+    redrawn(page, "#panel-depth canvas.cloud", before)
 
     # Every form can be saved, and they are what they say.
     formats = page.locator("#panel-depth .files button")
@@ -158,6 +162,23 @@ def test_depth_of_a_photograph(page, client, tmp_path):
         head = {**heads, "ply": b"ply", "glb": b"glTF"}[name]
         assert path.read_bytes().startswith(head)
     assert "values.npy" in zipfile.ZipFile(tmp_path / "coffee-depth.npz").namelist()
+
+
+def test_a_button_is_seen_once_it_does_something(page):
+    """However late the list of samples comes."""
+    held: list[sync_api.Route] = []
+
+    def hold(route: sync_api.Route) -> None:
+        held.append(route)
+
+    page.route("**/v1/examples", hold)
+    page.reload()
+    page.wait_for_selector("html[data-ready]")
+    expect(page.locator(".sample-first")).to_be_hidden()
+    wait_for(lambda: page.wait_for_timeout(20) or held)
+    held[0].continue_()
+    page.click(".sample-first")
+    expect(page.locator("#source .name")).not_to_be_empty()
 
 
 def test_a_sample_and_error_bars(page):
@@ -187,8 +208,8 @@ def test_metres_by_a_length(page):
     choose(page, example_photograph())
     page.wait_for_selector("#panel-metres .work:not([hidden])")
     page.uncheck("#panel-metres .use-people")
-    page.expected()  # nobody is in the picture: the server says so with 422
     expect(page.locator("#panel-metres .hint")).to_contain_text("Nothing of known size yet")
+    page.expected()  # nobody is in the picture: the server says so with 422
     click_at(page, "metres", 0.35, 0.2)
     click_at(page, "metres", 0.35, 0.8)
     page.fill("#panel-metres input[name=length]", "eight")
@@ -388,6 +409,7 @@ def test_by_keyboard_alone(page):
     expect(page.locator("#tab-physics")).to_be_focused()
     page.keyboard.press("Home")
     expect(page.locator("#panel-depth")).to_be_visible()
+    page.wait_for_selector(".sample-first")
     for _ in range(4):  # look, choose, sample
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.className") == "sample-first":
@@ -409,8 +431,7 @@ def test_by_keyboard_alone(page):
     page.keyboard.press("Tab")
     before = pixels(page, "#panel-depth canvas.cloud")
     page.keyboard.press("ArrowLeft")
-    page.wait_for_timeout(300)
-    assert (pixels(page, "#panel-depth canvas.cloud") != before).any()
+    redrawn(page, "#panel-depth canvas.cloud", before)
     outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
     assert outline == "solid"  # where the focus is can be seen
 

@@ -92,10 +92,13 @@ def test_a_part_that_fails_costs_the_others_nothing(tmp_path, capsys, monkeypatc
     assert main([*words[:5], "--only", "depth"]) == 0  # a page of ours is replaced
 
 
-def test_a_page_of_somebody_else_is_left_alone(tmp_path, capsys):
+@pytest.mark.parametrize(
+    "words", [["demo", "--model", "tiny", "--only", "depth"], ["video", "demo"]]
+)
+def test_a_page_of_somebody_else_is_left_alone(tmp_path, capsys, words):
     mine = tmp_path / "index.html"
     mine.write_text("<!doctype html><title>mine</title>")
-    assert main(["demo", "--out", str(tmp_path), "--model", "tiny", "--only", "depth"]) == 2
+    assert main([*words, "--out", str(tmp_path)]) == 2
     assert "no page of Sightline's; give another --out" in capsys.readouterr().err
     assert mine.read_text() == "<!doctype html><title>mine</title>"
     assert [path.name for path in tmp_path.iterdir()] == ["index.html"]

@@ -130,8 +130,9 @@ def test_clouds_are_drawn_and_values_read(opened):
     before = page.eval_on_selector("#depth canvas.cloud", "canvas => canvas.toDataURL()")
     page.focus("#depth canvas.cloud")
     page.keyboard.press("ArrowLeft")
-    page.wait_for_timeout(500)
-    assert page.eval_on_selector("#depth canvas.cloud", "canvas => canvas.toDataURL()") != before
+    page.wait_for_function(
+        "before => document.querySelector('#depth canvas.cloud').toDataURL() != before", arg=before
+    )
 
 
 @browsing

@@ -68,7 +68,7 @@ def test_record_measures_the_file_and_reads_back(tmp_path: Path):
 
 def test_a_new_version_replaces_the_old_and_keeps_its_history(tmp_path: Path):
     words = {"summary": "small", "trained_on": "pictures", "folder": tmp_path}
-    for data, note in ((b"one", "first"), (b"two!", "better")):
+    for data, note in ((b"one", "first"), (b"two!", "again"), (b"two!", "better")):
         (tmp_path / "tiny.onnx").write_bytes(data)
         record("tiny", "tiny.onnx", SPEC, note=note, **words)
     (entry,) = embedded_entries(tmp_path)

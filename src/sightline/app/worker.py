@@ -8,10 +8,12 @@ import signal
 import sys
 import tempfile
 import traceback
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from sightline.app.options import Limits
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 #: The signal by which a worker is told to look at its pipe.
 NUDGE = signal.SIGUSR1
+#: Code that is not to be left half way: a module half imported, or a compiler half set up, stays so.
+_WHOLE = ("<frozen importlib", f"{os.sep}numba{os.sep}core{os.sep}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,8 @@ class Reporter:
 
     During a job the server sends nothing but the word that it is cancelled, so that something in the
     pipe means that. It is looked for at every report, and whenever the server nudges by a signal:
-    then the job ends wherever Python is in charge, between two tiles or tokens, as by Ctrl-C.
+    then the job ends wherever Python is in charge, between two tiles or tokens, as by Ctrl-C. Only what
+    is being imported or compiled is let through first; the server nudges again.
 
     Args:
         pipe: to the server.
@@ -92,13 +97,16 @@ class Reporter:
         self._heeds = True
         self.heed()
 
-    def heed(self, *_: object) -> None:
+    def heed(self, _: int = NUDGE, frame: FrameType | None = None) -> None:
         """Stop the job if it was cancelled; a handler of signals, too.
+
+        Args:
+            frame: where the signal came.
 
         Raises:
             Cancelled: the job was.
         """
-        if self._heeds and self._pipe.poll():
+        if self._heeds and not _is_within(frame, _WHOLE) and self._pipe.poll():
             self._heeds = False  # once is enough
             raise Cancelled
 
@@ -166,6 +174,15 @@ def _obey(order: dict[str, Any], tools: Tools, report: Reporter) -> dict[str, An
         traceback.print_exc()
         sentence = f"the server failed over this request ({type(error).__name__})"
         return {"type": "failed", "status": 500, "error": as_sentence(sentence)}
+
+
+def _is_within(frame: FrameType | None, places: Sequence[str]) -> bool:
+    """Say whether code of some files is being run, by parts of their names."""
+    while frame is not None:
+        if any(place in frame.f_code.co_filename for place in places):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _send(pipe: Connection, message: dict[str, Any]) -> None:

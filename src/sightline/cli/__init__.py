@@ -46,7 +46,7 @@ COMMANDS = (
     ("questions", "sightline.cli.questions:app", "Make questions about pictures, and answers."),
     ("tokens", "sightline.cli.tokens:app", "Depth maps as tokens of a language model."),
     ("label", "sightline.cli.label:label", "Label pictures with a teacher, for a student."),
-    ("train", "sightline.cli.train:app", "Train a teacher, a student or a metric model."),
+    ("train", "sightline.cli.train:app", "Train a teacher, a student, a metric model or a speaker."),
     ("bench", "sightline.cli.bench:bench", "Score a model on a benchmark, protocol included."),
     ("models", "sightline.cli.models:app", "List models, fetch them, show their licences."),
     ("demo", "sightline.cli.demo:demo", "The whole way once, on pictures that come with it."),
@@ -61,6 +61,10 @@ EXTRAS = {
     **dict.fromkeys(("ask", "quiz", "questions", "tokens"), "perception"),
     "serve": "app",
 }
+
+
+#: What brings packages that only a part of a command needs.
+PACKAGES = dict.fromkeys(("transformers", "peft"), "perception")
 
 
 class Terminated(KeyboardInterrupt):
@@ -184,7 +188,7 @@ def _refuse_halves(_app: App, _command: tuple[str, ...], given: ArgumentCollecti
 
 def _lacking(error: ModuleNotFoundError, command: str) -> str:
     """Say what to install when a package is not there."""
-    extra = EXTRAS.get(command, "")
+    extra = PACKAGES.get(error.name or "") or EXTRAS.get(command, "")
     remedy = install(extra) if extra else f"run: pip install {error.name}"
     return f"this needs {error.name}, which is not installed; {remedy}"
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sightline.depth.training.stages import Score
     from sightline.depth.training.stream import Source
 
-app = App(name="train", help="Train a teacher, a student or a metric model.")
+app = App(name="train", help="Train a teacher, a student, a metric model or a speaker.")
 
 DATA_HELP = """SET:FOLDER or SET:FOLDER@SHARE, several times. SET: pairs (rgbd_train and scenes),
 photos (photos:FOLDER:LABELS), shards, hypersim, vkitti2, tartanair, blendedmvs, irs. SHARE: samples

@@ -11,6 +11,7 @@ import numpy as np
 from sightline.files.atomic import write_bytes
 from sightline.physics.data.mp4 import encode
 from sightline.physics.worlds.make import sample
+from sightline.report.templating import check_ours
 from sightline.video_model.autoencoder.floor import reconstruction_floor
 from sightline.video_model.model import VideoDiffusion, load
 from sightline.video_model.page import Film, Section, make_film, side_by_side, write_page
@@ -47,8 +48,13 @@ def run_demo(
         name: of the model.
         count: videos of each world and range.
         report: told what is about to take a while.
+
+    Raises:
+        InputError: the model cannot be used, or the folder holds a page of somebody else's.
     """
     begin = time.monotonic()
+    page = out / "index.html"
+    check_ours(page)
     model = load(name)
     results: Results = {}
     for world, words in WORLDS.items():
@@ -62,7 +68,6 @@ def run_demo(
         shown = middle_take(takes)
         film = side_by_side(shown.truth, shown.made, _LARGER)
         write_bytes(out / f"{world}-{split}.mp4", encode(film, "standard"))
-    page = out / "index.html"
     _write(page, model, name, results, floors)
     return [
         *summary(model, results, floors),

@@ -102,7 +102,7 @@ def record(
         "spec": None if spec is None else json.loads(spec.to_json()),
         "int8_gate": None if int8_gate is None else asdict(int8_gate),
         "parts": _parts(path),
-        "history": [*old.get("history", []), {"sha256": digest, "note": note}],
+        "history": [*_others(old, digest), {"sha256": digest, "note": note}],
     }
     others = [other for other in index["models"] if other["name"] != name]
     index["models"] = sorted([*others, model], key=lambda item: str(item["name"]))
@@ -120,6 +120,11 @@ def forget(name: str, folder: Path | None = None) -> None:
         write_text(folder / INDEX, json.dumps(index, indent=1, ensure_ascii=False) + "\n")
         for part in (model, *model["parts"]):
             (folder / part["file"]).unlink(missing_ok=True)
+
+
+def _others(model: dict[str, Any], digest: str) -> list[dict[str, str]]:
+    """Return the history of a model without what it says of these very weights."""
+    return [version for version in model.get("history", []) if version["sha256"] != digest]
 
 
 def _parts(path: Path) -> list[dict[str, Any]]:

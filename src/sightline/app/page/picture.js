@@ -39,12 +39,13 @@ export class Source extends EventTarget {
 
   #dropping(on) { document.body.classList.toggle("dropping", on); }
 
+  // The button is seen only once it has something to show.
   async #samples() {
     const { examples } = await getJson("/v1/examples");
     const pictures = examples.filter(({ name }) => /\.(jpe?g|png)$/.test(name));
     const first = find(".sample-first", this.root);
-    first.hidden = !pictures.length;
     first.onclick = () => this.sample(pictures[0].name);
+    first.hidden = !pictures.length;
     const shown = await Promise.all(pictures.map(async ({ name, text }) =>
       ({ name, text, url: URL.createObjectURL(await (await send(`/v1/examples/${name}`)).blob()) })));
     const button = ({ name, text, url }) =>

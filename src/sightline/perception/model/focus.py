@@ -1,7 +1,7 @@
 """Let a compact speaker see only what an answer is about, until it knows where to look.
 
-Five tokens of points are hard to find among 129: taught with all of them, a small language model wrote
-places at chance after 250 steps; taught with the five alone, three quarters after 150, and it kept them
+Tokens of points are hard to find among all others: taught with all of them, a small language model wrote
+places at chance after 250 steps; taught with those of the points alone, three quarters after 150, and it kept them
 when the rest came back (docs/lab-log.md). So maps are first taught with cells alone, points and what
 follows from them with points alone, counting with things alone. A chain about points is taught without
 its map, which takes half of it: the points' own tokens say how near they are.
