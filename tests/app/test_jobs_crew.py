@@ -10,6 +10,7 @@ import pytest
 
 from sightline.app import crew as crews
 from sightline.app import hands
+from sightline.app import task as tasks
 from sightline.app.crew import Crew
 from sightline.app.jobs import Job, Jobs
 from sightline.app.metrics import Metrics
@@ -150,9 +151,13 @@ def test_one_after_the_other(play):
 
 def test_two_workers_share(play):
     async def story(crew, job, metrics):
-        tasks = [await crew.submit(job(), {"action": "sleep", "seconds": 0.5}) for _ in range(4)]
-        await asyncio.gather(*(task.done for task in tasks))
-        assert crew.ready == 2
+        while crew.ready < 2:
+            await asyncio.sleep(0.01)
+        two = [await crew.submit(job(), {"action": "sleep", "seconds": 2.0}) for _ in range(2)]
+        while not all(task.job.state == "running" for task in two):
+            assert not any(task.done.done() for task in two)
+            await asyncio.sleep(0.01)
+        await asyncio.gather(*(task.done for task in two))
 
     play(story, workers=2)
 
@@ -260,7 +265,7 @@ def test_time_that_is_not_the_jobs_own_is_not_counted(play):
 
 
 def test_but_only_up_to_a_point(play, monkeypatch):
-    monkeypatch.setattr(crews, "_UNCOUNTED", 0.2)
+    monkeypatch.setattr(tasks, "_UNCOUNTED", 0.2)
 
     async def story(crew, job, metrics):
         task = await crew.submit(job(), {"action": "compile", "counted": False})

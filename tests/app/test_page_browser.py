@@ -106,6 +106,23 @@ def redrawn(page, selector: str, before: np.ndarray) -> None:
     wait_for(lambda: not np.array_equal(pixels(page, selector), before))
 
 
+def holding(page, address: str) -> list[sync_api.Route]:
+    """Keep requests to an address from now on, until they are released."""
+    held: list[sync_api.Route] = []
+
+    def hold(route: sync_api.Route) -> None:
+        held.append(route)
+
+    page.route(address, hold)
+    return held
+
+
+def release(page, held: list[sync_api.Route]) -> None:
+    """Let the first one through, once it is there."""
+    wait_for(lambda: page.wait_for_timeout(20) or held)
+    held[0].continue_()
+
+
 def no_sideways_scroll(page) -> bool:
     return page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
@@ -166,19 +183,41 @@ def test_depth_of_a_photograph(page, client, tmp_path):
 
 def test_a_button_is_seen_once_it_does_something(page):
     """However late the list of samples comes."""
-    held: list[sync_api.Route] = []
-
-    def hold(route: sync_api.Route) -> None:
-        held.append(route)
-
-    page.route("**/v1/examples", hold)
+    held = holding(page, "**/v1/examples")
     page.reload()
     page.wait_for_selector("html[data-ready]")
     expect(page.locator(".sample-first")).to_be_hidden()
-    wait_for(lambda: page.wait_for_timeout(20) or held)
-    held[0].continue_()
+    release(page, held)
     page.click(".sample-first")
     expect(page.locator("#source .name")).not_to_be_empty()
+
+
+def test_the_last_choice_counts(page):
+    """A sample that comes later than a file that was chosen after it does not take its place."""
+    page.wait_for_selector(".sample-first")
+    held = holding(page, "**/v1/examples/*")
+    page.click(".sample-first")
+    choose(page, example_person())
+    page.wait_for_selector("#panel-depth .save:not([hidden])")
+    with page.expect_response("**/v1/examples/*"):
+        release(page, held)
+    page.wait_for_timeout(200)
+    expect(page.locator("#source .name")).to_have_text(example_person().name)
+
+
+def test_an_answer_about_other_points_is_not_shown(page):
+    page.click("#tab-ask")
+    choose(page, example_photograph())
+    click_at(page, "ask", 0.1, 0.1)
+    click_at(page, "ask", 0.55, 0.82)
+    held = holding(page, "**/v1/ask?*")
+    page.click("#panel-ask form .primary")
+    wait_for(lambda: page.wait_for_timeout(20) or held)
+    page.click("#panel-ask .clear")
+    with page.expect_request(lambda asked: asked.method == "DELETE"):  # nobody wants it
+        release(page, held)
+    expect(page.locator("#panel-ask form .primary")).to_be_enabled()
+    expect(page.locator("#panel-ask .answer")).to_be_hidden()
 
 
 def test_a_sample_and_error_bars(page):
@@ -209,6 +248,7 @@ def test_metres_by_a_length(page):
     page.wait_for_selector("#panel-metres .work:not([hidden])")
     page.uncheck("#panel-metres .use-people")
     expect(page.locator("#panel-metres .hint")).to_contain_text("Nothing of known size yet")
+    expect(page.locator("#panel-metres .stage")).to_have_attribute("aria-busy", "false")
     page.expected()  # nobody is in the picture: the server says so with 422
     click_at(page, "metres", 0.35, 0.2)
     click_at(page, "metres", 0.35, 0.8)
@@ -504,9 +544,10 @@ def test_a_token(browser, tmp_path):
             assert secret not in page.url
             expect(page.locator(".shelf img")).to_have_count(2)
         context = browser.new_context()
+        context.set_default_timeout(PATIENCE)
         page = context.new_page()
         page.goto(live.address)
         page.fill("dialog.token input", secret)
         page.keyboard.press("Enter")
-        page.wait_for_selector("html[data-ready]", timeout=PATIENCE)
+        page.wait_for_selector("html[data-ready]")
         context.close()

@@ -40,4 +40,4 @@ def test_workers_that_cannot_start(tmp_path, small_photo):
         wait_for(lambda: live.client.get("/healthz").status_code == 200)
         live.wait_ready()
         assert live.client.post("/v1/depth", files={"image": small_photo}).status_code == 200
-        assert not list(live.spool.rglob("upload-*"))
+        wait_for(lambda: not [path for path in live.left() if path.name.startswith("upload-")])

@@ -40,18 +40,22 @@ def test_help_imports_nothing_heavy(words):
 
 
 def test_help_answers_at_once(command):
-    """Under 0.3 s: of processor time, since this machine may be busy with other things."""
+    """Under 0.3 s of processor time; on a slow machine, in twice what its two libraries take alone."""
 
     def spent() -> float:
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         return usage.ru_utime + usage.ru_stime
 
-    times = []
-    for _ in range(4):
-        start = spent()
-        subprocess.run([*command, "--help"], capture_output=True, check=True)
-        times.append(spent() - start)
-    assert min(times) < 0.3
+    def least(words: list[str]) -> float:
+        times = []
+        for _ in range(4):
+            start = spent()
+            subprocess.run(words, capture_output=True, check=True)
+            times.append(spent() - start)
+        return min(times)
+
+    alone = least([sys.executable, "-c", "import cyclopts, rich.console"])
+    assert least([*command, "--help"]) < max(0.3, 2 * alone)
 
 
 @pytest.mark.parametrize(

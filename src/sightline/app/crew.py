@@ -19,6 +19,7 @@ from sightline.app.jobs import Job
 from sightline.app.metrics import Metrics
 from sightline.app.options import Limits
 from sightline.app.problems import Problem
+from sightline.app.task import Task
 from sightline.app.worker import Setup
 
 #: How often a busy worker's time and memory are looked at, in [s].
@@ -30,41 +31,6 @@ GRACE = 10.0
 PAUSE, LONGEST_PAUSE = 1.0, 60.0
 #: So many workers in a row that die before they are ready, and requests are refused.
 TRIES = 3
-#: What is not counted as a job's own time, such as compiling laws, may take so long, in [s].
-_UNCOUNTED = 600.0
-
-
-@dataclass(eq=False)
-class Task:
-    """Something for a worker to do.
-
-    Attributes:
-        job: it belongs to.
-        order: for the worker.
-        done: becomes the worker's answer, or a `Problem`.
-        run: whether it is the job itself, and not another form of its result.
-        begun: when a worker took it; later by what is not counted as its own time.
-        uncounted: what is not, so far in [s].
-        cancelled: when it was, if it was.
-    """
-
-    job: Job
-    order: dict[str, Any]
-    done: asyncio.Future[dict[str, Any]]
-    run: bool
-    begun: float = 0.0
-    uncounted: float = 0.0
-    cancelled: float | None = None
-
-    @property
-    def seconds(self) -> float:
-        """Time that a worker has spent on it."""
-        return time.monotonic() - self.begun
-
-    def excuse(self, seconds: float) -> None:
-        """Take time off its account."""
-        seconds = min(seconds, _UNCOUNTED - self.uncounted)
-        self.begun, self.uncounted = self.begun + seconds, self.uncounted + seconds
 
 
 @dataclass
@@ -113,7 +79,7 @@ class Crew:
             task.cancel()
         await asyncio.gather(*self._tending, return_exceptions=True)
         for waiting in self._queue:
-            _settle(waiting, problem=_stopping())
+            waiting.settle(problem=_stopping())
         self._queue.clear()
         hands, self._hands = self._hands, []
         await asyncio.gather(*(asyncio.to_thread(dismiss, hand) for hand in hands))
@@ -184,7 +150,7 @@ class Crew:
         if task in self._queue:
             self._queue.remove(task)
             self._note_queue()
-            _settle(task, problem=Problem(409, "this job was cancelled"), state="cancelled")
+            task.settle(problem=Problem(409, "this job was cancelled"), state="cancelled")
             return
         for hand in self._hands:
             if hand.task is task and task.cancelled is None:
@@ -214,7 +180,7 @@ class Crew:
                 self._note_ready()
                 self._metrics.forget("worker_memory_bytes", worker=str(hand.pid))
                 if hand.task is not None:
-                    _settle(hand.task, problem=_stopping())
+                    hand.task.settle(problem=_stopping())
                 if not self.closing:
                     self._hands.remove(hand)
                     await asyncio.to_thread(dismiss, hand)
@@ -231,7 +197,7 @@ class Crew:
         if failing is None:
             return
         for task in self._queue:
-            _settle(task, problem=failing)
+            task.settle(problem=failing)
         self._queue.clear()
         self._note_queue()
 
@@ -300,13 +266,14 @@ class Crew:
         counted = True
         while True:
             message: dict[str, Any] | None = {"type": "silence"}
-            with suppress(TimeoutError):
-                message = await asyncio.wait_for(hand.messages.get(), _LOOK)
+            with suppress(TimeoutError):  # `wait_for` would lose a cancellation now and then
+                async with asyncio.timeout(_LOOK):
+                    message = await hand.messages.get()
             if message is None:
                 how = await hand.how_it_ended()
                 self._metrics.count("worker_deaths_total", reason="crash")
-                state = "cancelled" if task.cancelled else "failed"
-                _settle(task, problem=_died(how), state=state)
+                state: State = "cancelled" if task.cancelled else "failed"
+                task.settle(problem=_died(how), state=state)
                 return False
             if message["type"] == "progress":
                 counted = message.get("counted", True)
@@ -332,7 +299,7 @@ class Crew:
             return False
         hand.process.kill()
         self._metrics.count("worker_deaths_total", reason=reason)
-        _settle(task, problem=problem, state="cancelled" if reason == "cancel" else "failed")
+        task.settle(problem=problem, state="cancelled" if reason == "cancel" else "failed")
         return True
 
     def _finish(self, hand: Hand, task: Task, message: dict[str, Any]) -> None:
@@ -341,12 +308,12 @@ class Crew:
         self._metrics.time("job_seconds", seconds, kind=task.job.kind)
         self._note_memory(hand)
         if message["type"] == "done":
-            _settle(task, answer=message)
+            task.settle(answer=message)
         elif message["type"] == "cancelled":
-            _settle(task, problem=Problem(409, "this job was cancelled"), state="cancelled")
+            task.settle(problem=Problem(409, "this job was cancelled"), state="cancelled")
         else:
             retry = message.get("retry")
-            _settle(task, problem=Problem(message["status"], message["error"], retry=retry))
+            task.settle(problem=Problem(message["status"], message["error"], retry=retry))
 
     def _overdrawn(self, hand: Hand, task: Task) -> tuple[Problem | None, str]:
         """Say why a worker has to be ended, if it has."""
@@ -361,37 +328,6 @@ class Crew:
             sentence = f"this took more than {limits.memory_mb:g} MB of memory and was stopped; "
             return Problem(503, sentence + "send something smaller"), "memory"
         return None, ""
-
-
-def _settle(
-    task: Task,
-    *,
-    answer: dict[str, Any] | None = None,
-    problem: Problem | None = None,
-    state: str = "failed",
-) -> None:
-    """End a task, and the job if it is the job itself; nobody has to be waiting."""
-    job = task.job
-    if task.run and job.ended is None:
-        if answer is not None:
-            job.headers = answer.get("headers", {})
-            job.formats = answer.get("formats", job.formats)
-            job.end("done")
-        else:
-            job.retry = _retry_of(problem)
-            job.end("cancelled" if state == "cancelled" else "failed", problem)
-    if task.done.done():
-        return
-    if answer is not None:
-        task.done.set_result(answer)
-    else:
-        task.done.set_exception(problem or Problem(500, "it failed"))
-        task.done.exception()  # somebody may have gone away
-
-
-def _retry_of(problem: Problem | None) -> float | None:
-    after = None if problem is None else problem.headers.get("Retry-After")
-    return None if after is None else float(after)
 
 
 def _died(how: str) -> Problem:

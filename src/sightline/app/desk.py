@@ -13,12 +13,13 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from sightline.app.crew import Crew, Task
+from sightline.app.crew import Crew
 from sightline.app.formats import FORMATS
 from sightline.app.jobs import ENDED, Job, Jobs
 from sightline.app.metrics import Metrics
 from sightline.app.models import Shelf
 from sightline.app.options import ServeOptions
+from sightline.app.task import Task
 from sightline.app.tasks.order import POINTS, path_of
 
 #: How often it is looked whether a waiting client is still there, in [s].

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from sightline.app.worker import NUDGE, Setup, work
 
 if TYPE_CHECKING:
-    from sightline.app.crew import Task
+    from sightline.app.task import Task
 
 #: How long a worker may take to end when it is told to, in [s].
 PATIENCE = 3.0

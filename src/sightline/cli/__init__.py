@@ -46,7 +46,11 @@ COMMANDS = (
     ("questions", "sightline.cli.questions:app", "Make questions about pictures, and answers."),
     ("tokens", "sightline.cli.tokens:app", "Depth maps as tokens of a language model."),
     ("label", "sightline.cli.label:label", "Label pictures with a teacher, for a student."),
-    ("train", "sightline.cli.train:app", "Train a teacher, a student, a metric model or a speaker."),
+    (
+        "train",
+        "sightline.cli.train:app",
+        "Train a teacher, a student, a metric model or a speaker.",
+    ),
     ("bench", "sightline.cli.bench:bench", "Score a model on a benchmark, protocol included."),
     ("models", "sightline.cli.models:app", "List models, fetch them, show their licences."),
     ("demo", "sightline.cli.demo:demo", "The whole way once, on pictures that come with it."),

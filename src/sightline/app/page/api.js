@@ -47,7 +47,8 @@ function askForToken() {
 // Send a request; the answer, or a Refusal that says in words what is wrong.
 export async function send(path, options = {}) {
   const headers = { ...options.headers };
-  if (token) headers.Authorization = `Bearer ${token}`;
+  const used = token;
+  if (used) headers.Authorization = `Bearer ${used}`;
   let answer;
   try {
     answer = await fetch(path, { ...options, headers });
@@ -55,7 +56,8 @@ export async function send(path, options = {}) {
     if (error.name === "AbortError") throw error;
     throw new Refusal("The server does not answer; is sightline serve still running?", 0);
   }
-  if (answer.status === 401 && (await askForToken())) return send(path, options);
+  // Another request may have asked for it meanwhile.
+  if (answer.status === 401 && (token !== used || (await askForToken()))) return send(path, options);
   if (!answer.ok) throw new Refusal(await reason(answer), answer.status);
   return answer;
 }
@@ -79,15 +81,21 @@ const OVER = new Set(["done", "failed", "cancelled"]);
 // A piece of work on the server that is started, watched and, if wanted, cancelled.
 //   body: FormData or a plain object (sent as JSON);  place: where progress is shown;  signal: gives up
 export async function work(path, body, { place, signal, tell } = {}) {
-  const send_ = body instanceof FormData
-    ? () => send(`${path}?wait=false`, { method: "POST", body, signal })
-    : () => postJson(`${path}?wait=false`, body, { signal });
+  // The request itself is not given up: only its answer says which job there is to cancel.
+  const begin = body instanceof FormData
+    ? () => send(`${path}?wait=false`, { method: "POST", body })
+    : () => postJson(`${path}?wait=false`, body);
   const shown = place ? showProgress(place) : null;
-  let job = null;
-  const cancel = () => { if (job) send(`/v1/jobs/${job.id}`, { method: "DELETE" }).catch(() => {}); };
+  let job = null, unwanted = false;
+  const cancel = () => {
+    unwanted = true;
+    if (job && !OVER.has(job.state)) send(`/v1/jobs/${job.id}`, { method: "DELETE" }).catch(() => {});
+  };
   signal?.addEventListener("abort", cancel, { once: true });
   try {
-    job = await (await send_()).json();
+    job = await (await begin()).json();
+    if (unwanted) cancel();
+    signal?.throwIfAborted();
     shown?.cancellable(cancel);
     for await (const now of events(job, signal)) {
       job = now;
@@ -95,8 +103,8 @@ export async function work(path, body, { place, signal, tell } = {}) {
       shown?.update(job, words);
       tell?.(words);
     }
+    if (unwanted) throw new DOMException("cancelled", "AbortError");
     if (job.state === "failed") throw new Refusal(job.error, job.status);
-    if (job.state === "cancelled") throw new DOMException("cancelled", "AbortError");
     return new Result(job);
   } finally {
     signal?.removeEventListener("abort", cancel);

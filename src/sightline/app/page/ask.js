@@ -36,7 +36,6 @@ export class AskTab {
     const picture = this.source.current;
     if (this.fresh || !picture) return;
     this.fresh = true;
-    this.running?.abort();
     find(".work", this.panel).hidden = false;
     this.points = [];
     this.stage.show({ under: picture.seen ? picture.url : null, width: picture.width, height: picture.height, film: picture.film });
@@ -45,6 +44,7 @@ export class AskTab {
 
   // What was answered belongs to other points or another question now.
   #changed() {
+    this.running?.abort();
     this.reply = null;
     find(".answer", this.panel).hidden = true;
     find(".steps", this.panel).hidden = true;
@@ -76,7 +76,6 @@ export class AskTab {
     if (!picture || !this.able) return;
     hush();
     this.#changed();
-    this.running?.abort();
     const running = (this.running = new AbortController());
     const form = new FormData();
     form.append("image", picture.file, picture.name);
@@ -86,11 +85,12 @@ export class AskTab {
     button.disabled = true;
     try {
       const result = await work("/v1/ask", form, { place: find(".job", this.panel), signal: running.signal });
-      this.#show(await result.json());
+      const reply = await result.json();
+      if (running === this.running && !running.signal.aborted) this.#show(reply);
     } catch (error) {
       if (running === this.running) complain(error);
     } finally {
-      button.disabled = false;
+      if (running === this.running) this.#marks(); // the button, too
     }
   }
 

@@ -66,7 +66,7 @@ export class DepthTab {
       const result = await work("/v1/depth", form, {
         place: find(".job", this.panel), signal: running.signal, tell: (words) => this.stage.busy(words || "working"),
       });
-      await (picture.film ? this.#showFilm(picture, result) : this.#show(picture, result, running.signal));
+      await (picture.film ? this.#showFilm(picture, result, running.signal) : this.#show(picture, result, running.signal));
     } catch (error) {
       if (running === this.running) this.#failed(picture, error);
     } finally {
@@ -111,6 +111,7 @@ export class DepthTab {
     Object.assign(this, { result, facts, numbers });
     if (!picture.seen) this.stage.show({ under: null, width: facts.width, height: facts.height });
     await this.#cover(colours);
+    if (signal.aborted) return;
     this.stage.busy("");
     offer(find(".files", this.panel), result, `${picture.stem}-depth`);
     find(".save", this.panel).hidden = false;
@@ -126,14 +127,17 @@ export class DepthTab {
   async #cover(blob) {
     if (this.colours) URL.revokeObjectURL(this.colours);
     this.colours = URL.createObjectURL(blob);
-    await make("img", { src: this.colours }).decode?.().catch(() => {});
-    this.stage.cover(this.colours);
+    const address = this.colours;
+    await make("img", { src: address }).decode?.().catch(() => {});
+    if (address !== this.colours) return;
+    this.stage.cover(address);
     await this.stage.picture?.decode().catch(() => {});
   }
 
-  async #showFilm(picture, result) {
+  async #showFilm(picture, result, signal) {
     const facts = await result.json();
     const film = await result.blob("mp4");
+    if (signal.aborted) return;
     this.result = result;
     if (this.colours) URL.revokeObjectURL(this.colours);
     this.colours = URL.createObjectURL(film);

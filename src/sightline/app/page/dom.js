@@ -53,11 +53,13 @@ function sentence(error) {
 
 export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-// Call `act` once the calls stop coming for a moment.
+// Call `act` once the calls stop coming for a moment; `drop()` takes back one that is to come.
 export function afterPause(act, pause) {
   let timer = 0;
-  return (...given) => {
+  const call = (...given) => {
     clearTimeout(timer);
     timer = setTimeout(() => act(...given), pause);
   };
+  call.drop = () => clearTimeout(timer);
+  return call;
 }

@@ -82,9 +82,11 @@ function setUpModels({ defaults, models }) {
   find(".models-open").onclick = () => dialog.showModal();
 }
 
+// Until everything is there nothing can be pressed, and a file that is dropped does not take the page's place.
 async function start() {
   takeToken();
   setUpLook();
+  for (const kind of ["dragover", "drop"]) addEventListener(kind, (event) => event.preventDefault());
   const [limits, models] = await Promise.all([getJson("/v1/limits"), getJson("/v1/models")]);
   const source = new Source(find("#source"), limits);
   const tabs = {
@@ -100,6 +102,7 @@ async function start() {
     if (tabs.now === "physics") tabs.physics.score(detail); else source.take(detail);
   });
   find(".server").textContent = `Sightline ${limits.version}; everything stays on this server.`;
+  for (const part of findAll("[inert]")) part.inert = false;
   document.documentElement.dataset.ready = "yes";
 }
 

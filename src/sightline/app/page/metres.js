@@ -76,6 +76,7 @@ export class MetresTab {
 
   #begin(picture) {
     hush();
+    this.stage.busy(""); // what was on its way before is not wanted any more
     this.result?.forget();
     Object.assign(this, { result: null, facts: null, numbers: null, first: null, pair: null, found: [] });
     find(".work", this.panel).hidden = false;

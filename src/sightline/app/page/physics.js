@@ -132,6 +132,7 @@ export class PhysicsTab {
 
   async #judge(path, body, scored) {
     hush();
+    this.soon.drop();
     this.running?.abort();
     const running = (this.running = new AbortController());
     const buttons = findAll(".what button", this.panel).filter((button) => !button.disabled);

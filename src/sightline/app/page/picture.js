@@ -9,6 +9,7 @@ export class Source extends EventTarget {
     super();
     this.root = root;
     this.current = null;
+    this.turn = 0; // of whoever chose last
     this.limits = limits;
     this.input = find(".hidden-file", root);
     this.input.accept = [...limits.picture_types, ...limits.video_types, "image/*", "video/*"].join(",");
@@ -56,16 +57,18 @@ export class Source extends EventTarget {
   }
 
   async sample(name) {
+    const turn = ++this.turn;
     try {
       const blob = await (await send(`/v1/examples/${name}`)).blob();
-      await this.take(new File([blob], name, { type: blob.type }));
+      if (turn === this.turn) await this.take(new File([blob], name, { type: blob.type }));
     } catch (error) {
-      complain(error);
+      if (turn === this.turn) complain(error);
     }
   }
 
   async take(file) {
     if (!file) return;
+    const turn = ++this.turn;
     hush();
     if (file.size > this.limits.body_bytes) {
       complain(new Error(`${file.name} has ${megabytes(file.size)}; this server takes ${megabytes(this.limits.body_bytes)} at most`));
@@ -75,6 +78,10 @@ export class Source extends EventTarget {
     const film = file.type.startsWith("video/") || this.limits.video_types.includes(ending);
     const url = URL.createObjectURL(file);
     const size = await (film ? filmSize(url) : pictureSize(url));
+    if (turn !== this.turn) { // another was chosen while this one was being decoded
+      URL.revokeObjectURL(url);
+      return;
+    }
     if (this.current) URL.revokeObjectURL(this.current.url);
     const stem = file.name.replace(/\.[^.]*$/, "") || "picture";
     this.current = { file, name: file.name, stem, film, url, seen: size !== null, ...(size || { width: 3, height: 2 }) };

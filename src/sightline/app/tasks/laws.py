@@ -15,6 +15,7 @@ import threading
 import traceback
 from importlib.metadata import version
 from pathlib import Path
+from typing import TextIO
 
 import sightline.physics
 from sightline.app.worker import Reporter
@@ -34,11 +35,11 @@ class Laws:
     """Whether the laws are compiled, and who waits for it.
 
     Args:
-        folder: for a lock that the workers of one server share.
+        folder: for a lock that the workers of one server share, where all on this machine cannot.
     """
 
     def __init__(self, folder: Path) -> None:
-        self._lock = folder / "laws.lock"
+        self._folder = folder
         self._thread: threading.Thread | None = None
 
     def begin(self) -> None:
@@ -62,13 +63,21 @@ class Laws:
     def _compile(self) -> None:
         """Compile, one worker at a time; the next finds it done."""
         try:
-            with self._lock.open("w") as file:
+            with self._open_lock() as file:
                 fcntl.flock(file, fcntl.LOCK_EX)
                 if not is_compiled():
                     compile_all()
                     note_compiled()
         except Exception:  # whoever asks a law next is told
             traceback.print_exc()
+
+    def _open_lock(self) -> TextIO:
+        shared = cache_folder() / "laws"
+        try:
+            shared.mkdir(parents=True, exist_ok=True)
+            return (shared / "lock").open("w")
+        except OSError:
+            return (self._folder / "laws.lock").open("w")
 
 
 def compile_all() -> None:

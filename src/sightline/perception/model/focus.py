@@ -1,10 +1,10 @@
 """Let a compact speaker see only what an answer is about, until it knows where to look.
 
-Tokens of points are hard to find among all others: taught with all of them, a small language model wrote
-places at chance after 250 steps; taught with those of the points alone, three quarters after 150, and it kept them
-when the rest came back (docs/lab-log.md). So maps are first taught with cells alone, points and what
-follows from them with points alone, counting with things alone. A chain about points is taught without
-its map, which takes half of it: the points' own tokens say how near they are.
+Tokens of points are hard to find among all others: taught with all of them, a small language model
+wrote places at chance after 250 steps; taught with those of the points alone, three quarters after 150,
+and it kept them when the rest came back (docs/lab-log.md). So maps are first taught with cells alone,
+points and what follows from them with points alone, counting with things alone. A chain about points is
+taught without its map, which takes half of it: the points' own tokens say how near they are.
 
 What is hidden is left out, not only masked, which saves more than half of the time. Everything else
 keeps its position, so nothing moves when the rest comes back.
