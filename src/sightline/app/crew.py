@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sightline.app.hands import Hand, dismiss, hear, hire, memory_of
-from sightline.app.jobs import Job
+from sightline.app.jobs import Job, State
 from sightline.app.metrics import Metrics
 from sightline.app.options import Limits
 from sightline.app.problems import Problem
