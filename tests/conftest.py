@@ -11,6 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+# Processes that share the cores gain nothing from threads of their own, which only wait for each other.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 # A loaded machine is no reason for a property to fail.
 settings.register_profile("sightline", deadline=None, max_examples=50)
 settings.load_profile("sightline")

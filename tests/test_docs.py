@@ -39,8 +39,9 @@ TALK = [
         r"\bget\b|\bNAME\b|INPUT|\bDIR\b|\bFILE\b|depth-anything|stable-diffusion|path/to", text
     )
 ]
-#: Those of the pages on physics and on the service build on each other and have tests of their own.
-TYPED = [text for text in ALL if text not in TALK and not text.startswith(("physics", "serve"))]
+#: Those of the pages on physics and on the service, and the whole demo, have tests of their own.
+ELSEWHERE = re.compile("physics|serve|demo$")
+TYPED = [text for text in ALL if text not in TALK and not ELSEWHERE.match(text)]
 
 
 @pytest.fixture

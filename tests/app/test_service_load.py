@@ -44,7 +44,7 @@ def check(loads, live, picture, film, seconds, times):
 
 
 def test_eight_clients_for_a_moment(loads, live, small_photo, world_film):
-    check(loads, live, small_photo, world_film, 5, times=3)
+    check(loads, live, small_photo, world_film, 5, times=2)
 
 
 @pytest.mark.slow

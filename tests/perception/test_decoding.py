@@ -81,7 +81,7 @@ def test_a_thousand_random_batches_have_no_wrong_token():
         rows, prompt = 1 + number % 3, 1 + number % 5
         processors = [WholeMaps(BOTH, prompt), WholeBoxes(BOTH, prompt)]
         ids = torch.randint(WORDS, (rows, prompt), generator=rng)
-        for step in range(106):
+        for step in range(106 if number % 2 == 0 else 30):
             scores = torch.randn(rows, WORDS + 466, generator=rng) * 5
             if step == 0 and number % 2 == 0:
                 scores[:, BOTH.start] = 99.0
