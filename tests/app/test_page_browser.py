@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 import shutil
 import zipfile
 from collections.abc import Iterator
@@ -48,9 +49,8 @@ def browser() -> Iterator[sync_api.Browser]:
 @contextmanager
 def opened(browser, live: Live, at: str = "/", size=DESK, **settings) -> Iterator[sync_api.Page]:
     """Open the page; at the end nothing may have gone wrong in it that was not announced."""
-    context = browser.new_context(
-        viewport={"width": size[0], "height": size[1]}, reduced_motion="reduce", **settings
-    )
+    settings = {"reduced_motion": "reduce", **settings}
+    context = browser.new_context(viewport={"width": size[0], "height": size[1]}, **settings)
     context.add_init_script(_WATCH)
     context.set_default_timeout(PATIENCE)
     page = context.new_page()
@@ -285,6 +285,31 @@ def test_metres_by_a_person(page, client):
     click_at(page, "metres", 0.4, 0.2)
     click_at(page, "metres", 0.6, 0.6)
     expect(page.locator("#panel-metres .distances b")).to_contain_text("±")
+
+
+def test_a_film_runs_by_itself(browser, server):
+    """From its first frame on, whenever the browser draws."""
+    with opened(browser, server, "/#physics", reduced_motion="no-preference") as page:
+        time = page.locator("#panel-physics .time")
+        expect(time).to_have_text(re.compile(r"^(0\.[1-9]|[1-3]\.\d) s$"))
+        late = "() => { globalThis.requestAnimationFrame = (act) => setTimeout(() => act(0), 20); }"
+        page.evaluate(late)  # the clock of the frame that is drawn lies behind ours
+        page.click("#panel-physics .play")
+        page.click("#panel-physics .play")
+        expect(time).to_have_text("0.0 s")
+
+
+def test_cancelled_and_done_again(page, long_film, tmp_path):
+    film = tmp_path / "long.mp4"
+    film.write_bytes(long_film)
+    choose(page, film)
+    page.click("#panel-depth .cancel")
+    expect(page.locator("#panel-depth .job")).to_contain_text("cancelled")
+    expect(page.locator("#panel-depth .stage")).to_have_attribute("aria-busy", "false")
+    page.click("#panel-depth .again")
+    page.wait_for_selector("#panel-depth .cancel")
+    page.click("#panel-depth .cancel")
+    page.wait_for_selector("#panel-depth .again")
 
 
 def test_asking_the_embedded_speaker(page):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import tempfile
@@ -36,6 +37,21 @@ def test_ctrl_c_in_the_middle_of_a_job(tmp_path, long_film):
     assert (tmp_path / "errors.txt").read_text().strip() == "stopped"
     assert not list(live.spool.iterdir())
     wait_for(lambda: all(map(gone, workers)), 30)
+
+
+def test_whoever_waits_is_told_that_the_server_stops(tmp_path, long_film):
+    with running(tmp_path, "--model", "tiny") as live:
+        live.wait_ready()
+        job = live.client.post("/v1/depth?wait=false", files={"video": long_film}).json()
+        with live.client.stream("GET", f"/v1/jobs/{job['id']}/events") as stream:
+            lines = (line for line in stream.iter_lines() if line.startswith("data: "))
+            wait_for(lambda: '"running"' in next(lines))
+            live.process.send_signal(signal.SIGTERM)
+            last = json.loads(list(lines)[-1].removeprefix("data: "))
+        assert (last["state"], last["status"]) == ("failed", 503)
+        assert last["error"] == "The server is being stopped."
+        assert live.process.wait(30) == 0
+    assert (tmp_path / "errors.txt").read_text().strip() == "stopped"
 
 
 def test_workers_do_not_outlive_a_server_that_was_killed(tmp_path):

@@ -68,6 +68,18 @@ class Desk:
         self.crew.start()
         self._tidying = asyncio.create_task(self._tidy())
 
+    async def stop(self, patience: float) -> None:
+        """Take nothing new; end what is not done in time, and tell those who wait for it.
+
+        Args:
+            patience: for what is under way, in [s].
+        """
+        self.crew.closing = True
+        late = time.monotonic() + patience
+        while self._tasks and time.monotonic() < late:
+            await asyncio.sleep(0.05)
+        await self.crew.close()
+
     async def close(self) -> None:
         """End workers."""
         if self._tidying is not None:
@@ -222,7 +234,7 @@ class Desk:
                 elif time.monotonic() - silent > _ALIVE:
                     silent = time.monotonic()
                     yield ": alive\n\n"
-                if job.state in ENDED or self.crew.closing:
+                if job.state in ENDED:
                     return
                 try:
                     await asyncio.wait_for(changed.wait(), 1.0)

@@ -184,4 +184,4 @@ class Jobs:
             if old or count > self._limits.kept or total > self._limits.kept_mb * 1e6:
                 total, count = total - sizes[job.id], count - 1
                 self.drop(job)
-        self._metrics.set("jobs_kept", len(self._jobs))
+        self._metrics.set("jobs_kept", count)

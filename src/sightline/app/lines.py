@@ -48,6 +48,9 @@ def protocol(limits: Limits, refused: Callable[[str], None]) -> type[H11Protocol
             super().data_received(data)
             self._watch(begun=bool(self.conn.trailing_data[0]))
 
+        def send_400_response(self, msg: str) -> None:
+            self._refuse(Problem(400, msg))
+
         def on_response_complete(self) -> None:
             super().on_response_complete()
             self._watch(begun=bool(self.conn.trailing_data[0]))

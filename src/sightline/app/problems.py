@@ -86,6 +86,6 @@ def in_words(error: InputError, what: str) -> str:
     line = _PIXELS.sub("; make it smaller", line)
     line = without_flags(line)
     verb = problem.partition(" ")[0]
-    bare = verb in {"is", "has", "holds", "declares", "claims", "cannot", "asks"}
+    bare = verb in {"is", "has", "holds", "declares", "claims", "cannot"}
     named = error.path is not None or bare
     return as_sentence(f"{what}: {line}" if named else line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import socket
@@ -10,18 +11,21 @@ import threading
 import webbrowser
 
 import uvicorn
+from fastapi import FastAPI
 
+from sightline.app.desk import Desk
+from sightline.app.guards import Guard
 from sightline.app.lines import protocol
 from sightline.app.options import ServeOptions
 from sightline.app.service import make_service
 from sightline.errors import InputError
 
-#: How long answers that are under way may take when the server is stopped, in [s].
-_PATIENCE = 3
+#: How long jobs that are under way may take when the server is stopped, and then their answers, in [s].
+_PATIENCE, _FAREWELL = 2, 8
 
 
 class _Server(uvicorn.Server):
-    """Says where it listens once it does."""
+    """Says where it listens once it does, and ends what is under way when it is stopped."""
 
     def __init__(self, config: uvicorn.Config, address: str, browse: str | None) -> None:
         super().__init__(config)
@@ -34,6 +38,19 @@ class _Server(uvicorn.Server):
             print(f"Sightline listens on {self._address} (Ctrl-C ends it)", flush=True)
             if self._browse is not None:
                 threading.Thread(target=webbrowser.open, args=(self._browse,), daemon=True).start()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop to listen, and answer whoever waits."""
+        ending = asyncio.create_task(self._desk().stop(_PATIENCE))
+        await super().shutdown(sockets)
+        await ending
+
+    def _desk(self) -> Desk:
+        guard = self.config.app
+        assert isinstance(guard, Guard)
+        assert isinstance(guard.app, FastAPI)
+        desk: Desk = guard.app.state.desk
+        return desk
 
 
 def serve(options: ServeOptions) -> int:
@@ -60,13 +77,14 @@ def serve(options: ServeOptions) -> int:
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            timeout_graceful_shutdown=_PATIENCE,
+            timeout_graceful_shutdown=_FAREWELL,
             timeout_keep_alive=15,
             h11_max_incomplete_event_size=32_768,
             ws="none",
             lifespan="on",
         )
         logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
+        logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # the client is told
         server = _Server(config, address, page + fragment if options.open else None)
         with contextlib.suppress(
             KeyboardInterrupt

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    model_validator,
+)
 
 from sightline.app.problems import without_flags
 from sightline.errors import InputError
@@ -135,15 +142,26 @@ class World(Strict):
 
     scenario: Scenario = "uniform"
     speeds: list[Speed] = Field(
-        default=[2.5], min_length=1, max_length=2, description="of each ball, in units/s"
+        default_factory=list,
+        max_length=2,
+        description="of each ball, in units/s; where none is given 2.5, in a collision 2 and 1",
     )
     radii: list[Radius] = Field(
-        default=[1.0], min_length=1, max_length=2, description="of each ball, in units"
+        default_factory=list,
+        max_length=2,
+        description="of each ball, in units; where none is given 1, in a collision 1 and 0.7",
     )
     seed: Seed = Field(0, description="of the places that the balls start from")
     direction: Direction = "right"
     size: int = Field(128, ge=32, le=256, multiple_of=2, description="side of a frame in pixels")
     condition: int = Field(3, ge=1, le=16, description="frames that are given, not scored")
+
+    @model_validator(mode="after")
+    def _with_balls(self) -> World:
+        two = self.scenario == "collision"
+        self.speeds = self.speeds or ([2.0, 1.0] if two else [2.5])
+        self.radii = self.radii or ([1.0, 0.7] if two else [1.0])
+        return self
 
 
 class ScoreFields(Strict):
@@ -316,6 +334,7 @@ class AskAnswer(BaseModel):
     agrees: bool | None
     verified: bool
     text: str
+    caution: str
     chain: list[str]
     verdict: str
     map_png: str | None

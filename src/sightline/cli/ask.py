@@ -45,11 +45,12 @@ def ask(
         force: write over files that are there.
     """
     from sightline.cli.targets import check_target
+    from sightline.errors import InputError
     from sightline.files import png
     from sightline.files.atomic import write_bytes
     from sightline.files.pictures import read_picture
     from sightline.perception.asking import ask as answer
-    from sightline.perception.asking import parse_points
+    from sightline.perception.asking import parse_points, understand
     from sightline.perception.codebook.pictures import write_map
     from sightline.perception.model.answering import DepthAnswer
     from sightline.perception.showing import lines_of, picture_of
@@ -57,10 +58,16 @@ def ask(
     check_target(picture, "--picture", force=force, suffix=".png")
     check_target(map_, "--map", force=force, suffix=".png")
     marked = parse_points(points or [])
+    if map_ is not None and understand(question, len(marked)).asked == "count":
+        raise InputError("how many is answered by boxes", path=map_, remedy="leave out --map")
     seen = read_picture(image)
     reply = answer(seen, question, marked, model=model, codebook=codebook, verify=verify)
     if reply.caution:
         print(f"caution: {reply.caution}", file=sys.stderr)
+    if json:
+        print(json_format.dumps(reply.to_dict(), ensure_ascii=False))
+    else:
+        print("\n".join(lines_of(reply)))
     decoded = reply.answer.decoded if isinstance(reply.answer, DepthAnswer) else None
     if map_ is not None and decoded is not None:
         write_map(map_, decoded, (seen.width, seen.height))
@@ -68,7 +75,3 @@ def ask(
         print(f"{map_}: not written, the answer has no depth map", file=sys.stderr)
     if picture is not None:
         write_bytes(picture, png.encode(picture_of(reply, seen.pixels), {}))
-    if json:
-        print(json_format.dumps(reply.to_dict(), ensure_ascii=False))
-    else:
-        print("\n".join(lines_of(reply)))

@@ -125,7 +125,9 @@ def sample(
         stop = len(videos) if count is None else start + count
         if not 0 <= start < stop <= len(videos):
             raise InputError(
-                f"samples {start} to {stop - 1} were asked for, there are {len(videos)}", path=data
+                f"{'videos' if count is None else f'{count} videos'} from {start} on were asked for, "
+                f"there are {len(videos)}",
+                path=data,
             )
         steps_done = sample_videos(
             *(maker, videos, out, range(start, stop)),

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from sightline.demo import depth, films, metres, question
 from sightline.demo.part import Order, Part, Plan, Tell, attempt, failure
-from sightline.errors import InputError
+from sightline.files.atomic import make_folder
 from sightline.report.templating import check_ours, environment
 
 PLANS = (
@@ -66,12 +66,7 @@ def run_demo(
         InputError: the folder or the model cannot be used, or holds a page of somebody else's.
     """
     order = Order(out, model, tell)
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            "cannot be a folder for the demo", path=out, remedy="give another --out"
-        ) from error
+    make_folder(out)
     path = out / "index.html"
     check_ours(path)
     parts = [attempt(plan, order) for plan in PLANS if plan.name in only]

@@ -74,9 +74,25 @@ def write_text(path: str | Path, text: str) -> None:
     write_bytes(path, text.encode(errors="backslashreplace"))
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder that results are to go to, before the work for them begins.
+
+    Raises:
+        InputError: it cannot be made, or not be written to.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            "cannot be made a folder", path=path, remedy="give another --out"
+        ) from error
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise InputError("no permission to write", path=path, remedy="give another --out")
+
+
 def _explain(error: OSError, path: Path) -> SightlineError:
     """Turn an operating system error into one line that says what to do."""
-    elsewhere, away = "choose another --out", "move it away or choose another --out"
+    elsewhere, away = "choose another place", "move it away or choose another place"
     match error.errno:
         case errno.EEXIST | errno.ENOTDIR:
             return InputError("a file is in the way of this folder", path=path.parent, remedy=away)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -37,6 +37,9 @@ Asked = Literal["nearest", "count", "map"]
 
 #: Registry names of the model that answers, and of the codebook it was taught with.
 SPEAKER, CODEBOOK = "speaker", "codebook"
+
+#: Of a compact model that counts.
+_CAUTION = "this model was taught to name things of rendered scenes; in a photograph it guesses"
 
 #: To be near is to be near the camera, not the door.
 _NEAREST = re.compile(
@@ -87,7 +90,7 @@ def understand(text: str, points: int) -> Question:
         return Question("map")
     if _FARTHEST.search(text) and not _NEAREST.search(text):
         raise InputError(
-            "asks what is farthest, and the model was taught which is nearest",
+            "this asks what is farthest, and the model was taught which is nearest",
             remedy='ask "which is nearest?"',
         )
     if _asks_nearest(text):
@@ -99,11 +102,11 @@ def understand(text: str, points: int) -> Question:
         return Question("nearest")
     if _NEAR_SOMETHING.search(text) and not _NOT.search(text):
         raise InputError(
-            "asks what is near something else, and the model was taught what is near the camera",
+            "this asks what is near something else, and the model was taught what is near the camera",
             remedy='mark points by --points and ask "which is nearest?"',
         )
     raise InputError(
-        "is no question of a known kind",
+        "this is no question of a known kind",
         remedy='known are "which is nearest?" with points, "how many …?" and "depth map"',
     )
 
@@ -173,6 +176,7 @@ class Reply:
         height: of it.
         verify: whether perception decides where words and perception disagree.
         caution: about the models, if any.
+        points: by letter, in pixels of the user's picture.
     """
 
     question: Question
@@ -182,6 +186,7 @@ class Reply:
     height: int
     verify: bool = True
     caution: str = ""
+    points: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def final(self) -> str | int | None:
@@ -205,6 +210,7 @@ class Reply:
             "agrees": answer.agrees,
             "verified": self.verify,
             "text": answer.text,
+            "caution": self.caution,
         }
         x, y = self.width / SIDE, self.height / SIDE
         if isinstance(answer, CountAnswer):
@@ -215,9 +221,7 @@ class Reply:
                 "named": [{"kind": k, "box": self.in_pixels(box)} for k, box in answer.named],
             }
         return common | {
-            "points": {
-                k: [round(a * x, 1), round(b * y, 1)] for k, (a, b) in answer.places.items()
-            },
+            "points": {k: [round(a, 1), round(b, 1)] for k, (a, b) in self.points.items()},
             "own_points": {
                 k: [round(a * x, 1), round(b * y, 1)] for k, (a, b) in answer.own_places.items()
             },
@@ -289,7 +293,8 @@ def reply_to(
         asked = counting.ASK_COUNT.format(kind) + steps
         sides = GROUPS[speaker.writing.speech.counts_by]
         counted = read_count_answer(speak(speaker, seen, asked, maps=0, sides=sides), kind)
-        return Reply(question, counted, seen, picture.width, picture.height, verify)
+        caution = _CAUTION if getattr(speaker.model.config.vision_config, "kinds", None) else ""
+        return Reply(question, counted, seen, picture.width, picture.height, verify, caution)
     _need(speaker.vocabulary.codes, "depth")
     caution = speaker.check_codebook(tokenizer.sha256)
     if question.asked == "map":
@@ -299,7 +304,10 @@ def reply_to(
     shown = draw_points(seen, placed)
     said = speak(speaker, shown, depth.NEAREST + depth.STEPS[speaker.writing.speech.places])
     answer = read_depth_answer(said, tokenizer, dict(placed))
-    return Reply(question, answer, shown, picture.width, picture.height, verify, caution)
+    size = (picture.width, picture.height)
+    return Reply(
+        question, answer, shown, *size, verify, caution, dict(sorted((points or {}).items()))
+    )
 
 
 def _counted_kind(speaker: Speaker, kind: str) -> str:

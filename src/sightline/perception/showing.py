@@ -52,7 +52,8 @@ def _depth_lines(reply: Reply, answer: DepthAnswer) -> list[str]:
         for letter, (a, b) in answer.places.items():
             own = answer.own_places.get(letter)
             seen = f"seen at {own[0] * x:.0f},{own[1] * y:.0f}" if own else "not found"
-            lines.append(f"{letter} at {a * x:.0f},{b * y:.0f} ({seen})")
+            at = reply.points.get(letter, (a * x, b * y))
+            lines.append(f"{letter} at {at[0]:.0f},{at[1]:.0f} ({seen})")
     if answer.decoded is None:
         lines.append("It wrote no depth map.")
     else:

@@ -102,7 +102,11 @@ def load_checkpoint(out: Path, device: torch.device | str = "cpu") -> dict[str, 
     try:
         state: dict[str, Any] = torch.load(path, map_location=device, weights_only=True)
     except Exception as error:  # a damaged file makes the reader stumble over anything
-        raise misfit(path, error) from error
+        raise InputError(
+            "is damaged and cannot be read",
+            path=path,
+            remedy="train into another folder, or remove it to begin anew",
+        ) from error
     return state
 
 

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from sightline.errors import InputError
 from sightline.physics.data.spec import COMBINATORIAL, MOST, PROBE, DataSpec
+from sightline.physics.worlds.ranges import SCENARIOS
 from sightline.video_model.mixture import Mixture
 from sightline.video_model.sources import FileVideos, SceneVideos, Videos, WorldVideos
 
@@ -44,6 +45,12 @@ def open_videos(word: str, size: int, *, count: int | None = None, seed: int = 0
         raise InputError(f"at least 1 video is needed, got {count}")
     if is_file(word):
         return FileVideos(Path(word), count)
+    if Path(word).exists() and word not in (*SCENARIOS, COMBINATORIAL):
+        raise InputError(
+            "is no file of videos",
+            path=word,
+            remedy=f"give one of sightline physics make ({', '.join(_FILES)})",
+        )
     if word.partition(":")[0] == COMBINATORIAL:
         _, templates, part = (*word.split(":"), "", "")[:3]
         first = TEST_TRIAL if part == "test" else 0

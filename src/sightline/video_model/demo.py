@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sightline.files.atomic import write_bytes
+from sightline.files.atomic import make_folder, write_bytes
 from sightline.physics.data.mp4 import encode
 from sightline.physics.worlds.make import sample
 from sightline.report.templating import check_ours
@@ -54,6 +54,7 @@ def run_demo(
     """
     begin = time.monotonic()
     page = out / "index.html"
+    make_folder(out)
     check_ours(page)
     model = load(name)
     results: Results = {}

@@ -20,6 +20,8 @@ from sightline.video_model.transformer.options import TransformerOptions
 
 #: Radii and speeds of two balls, colour and shape: what describes a video at most.
 NUMBERS = 4
+#: Frames that are left to make, at least: with fewer, no velocity can be scored.
+SCORED = 2
 
 #: Of a word, where a network learns to read by itself.
 WORD_CHANNELS = 64
@@ -69,11 +71,11 @@ def make_model(
     Raises:
         InputError: what was asked for does not fit together.
     """
-    if build.condition >= latents.frames:
+    if build.condition > latents.frames - SCORED:
         raise InputError(
             f"{build.condition} condition frames of videos with {latents.frames} frames",
             path=latents.videos.path,
-            remedy=f"give --condition 1 to {latents.frames - 1}",
+            remedy=f"give --condition 1 to {latents.frames - SCORED}",
         )
     if options.sampling > build.noise_steps:
         raise InputError(

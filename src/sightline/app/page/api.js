@@ -1,6 +1,6 @@
 // The REST service: requests with the token, jobs with progress, errors as sentences.
 
-import { copy, find } from "./dom.js";
+import { copy, find, make } from "./dom.js";
 
 export class Refusal extends Error {
   constructor(message, status) {
@@ -44,6 +44,11 @@ function askForToken() {
   return asking;
 }
 
+function lost(error) {
+  if (error.name === "AbortError") throw error;
+  throw new Refusal("The server does not answer; is sightline serve still running?", 0);
+}
+
 // Send a request; the answer, or a Refusal that says in words what is wrong.
 export async function send(path, options = {}) {
   const headers = { ...options.headers };
@@ -53,8 +58,7 @@ export async function send(path, options = {}) {
   try {
     answer = await fetch(path, { ...options, headers });
   } catch (error) {
-    if (error.name === "AbortError") throw error;
-    throw new Refusal("The server does not answer; is sightline serve still running?", 0);
+    lost(error);
   }
   // Another request may have asked for it meanwhile.
   if (answer.status === 401 && (token !== used || (await askForToken()))) return send(path, options);
@@ -79,8 +83,9 @@ export const postJson = (path, body, options = {}) =>
 const OVER = new Set(["done", "failed", "cancelled"]);
 
 // A piece of work on the server that is started, watched and, if wanted, cancelled.
-//   body: FormData or a plain object (sent as JSON);  place: where progress is shown;  signal: gives up
-export async function work(path, body, { place, signal, tell } = {}) {
+//   body: FormData or a plain object (sent as JSON);  place: where progress is shown;  signal: gives up;
+//   again: offered where the user has cancelled it
+export async function work(path, body, { place, signal, tell, again } = {}) {
   // The request itself is not given up: only its answer says which job there is to cancel.
   const begin = body instanceof FormData
     ? () => send(`${path}?wait=false`, { method: "POST", body })
@@ -109,6 +114,7 @@ export async function work(path, body, { place, signal, tell } = {}) {
   } finally {
     signal?.removeEventListener("abort", cancel);
     shown?.close();
+    if (again && unwanted && !signal?.aborted) offerAgain(place, again);
   }
 }
 
@@ -119,7 +125,7 @@ async function* events(job, signal) {
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
     let text = "";
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await reader.read().catch(lost);
       if (done) break;
       text += value.replaceAll("\r\n", "\n");
       const blocks = text.split("\n\n");
@@ -136,17 +142,29 @@ async function* events(job, signal) {
   }
 }
 
+// Say that something is waited for, unless it is there in a moment.
+export function waitAloud(place, words) {
+  let shown = null;
+  const timer = setTimeout(() => { shown = showProgress(place, words); }, 500);
+  return { close() { clearTimeout(timer); shown?.close(); } };
+}
+
+function offerAgain(place, again) {
+  place.replaceChildren(make("span", { className: "going" }, "cancelled ",
+    make("button", { type: "button", className: "again", onclick: () => { place.replaceChildren(); again(); } }, "do it again")));
+}
+
 function progressWords(job) {
   if (job.state === "queued") return job.position > 1 ? `waiting, ${job.position - 1} before this` : "waiting";
   return job.step || (job.state === "running" ? "working" : "");
 }
 
-function showProgress(place) {
+function showProgress(place, words = "sending") {
   const box = copy("progress");
   const bar = find("progress", box), button = find(".cancel", box);
   button.hidden = true;
   place.replaceChildren(box);
-  find(".words", box).textContent = "sending";
+  find(".words", box).textContent = words;
   return {
     cancellable(act) {
       button.hidden = false;

@@ -101,7 +101,7 @@ export class AskTab {
     const nothing = reply.asked === "map" ? "Its depth map" : "No answer";
     find(".big", answer).textContent = reply.answer === null ? nothing : String(reply.answer);
     const verdict = find(".verdict", answer);
-    verdict.textContent = reply.verdict;
+    verdict.textContent = reply.caution ? `${reply.verdict} Beware: ${reply.caution}.` : reply.verdict;
     verdict.className = `verdict ${reply.agrees === true ? "agrees" : reply.agrees === false ? "differs" : ""}`;
     find(".steps", this.panel).hidden = false;
     find(".chain", this.panel).replaceChildren(...steps(reply.chain));

@@ -64,7 +64,8 @@ export class DepthTab {
       form.append("model", find(".model", this.panel).value);
       if (!picture.film && find(".sigma", this.panel).checked) form.append("sigma", "true");
       const result = await work("/v1/depth", form, {
-        place: find(".job", this.panel), signal: running.signal, tell: (words) => this.stage.busy(words || "working"),
+        place: find(".job", this.panel), signal: running.signal, again: () => this.run(),
+        tell: (words) => this.stage.busy(words || "working"),
       });
       await (picture.film ? this.#showFilm(picture, result, running.signal) : this.#show(picture, result, running.signal));
     } catch (error) {

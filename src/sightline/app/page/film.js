@@ -52,7 +52,7 @@ export class Film {
     const begin = performance.now() - this.frame * 100;
     const step = (now) => {
       if (!this.playing) return;
-      const frame = Math.floor((now - begin) / 100) % (this.count + 6);
+      const frame = Math.floor(Math.max(0, now - begin) / 100) % (this.count + 6); // `now` may lie before `begin`
       const shown = Math.min(frame, this.count - 1); // rests a moment at the end
       if (shown !== this.frame) { this.frame = shown; this.paint(); }
       requestAnimationFrame(step);

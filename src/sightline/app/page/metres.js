@@ -64,7 +64,8 @@ export class MetresTab {
       if (fov) form.append("fov", fov);
       this.stage.busy("sending");
       const result = await work("/v1/metric", form, {
-        place: find(".job", this.panel), signal: running.signal, tell: (words) => this.stage.busy(words || "working"),
+        place: find(".job", this.panel), signal: running.signal, again: () => this.run(),
+        tell: (words) => this.stage.busy(words || "working"),
       });
       await this.#show(picture, result, running.signal);
     } catch (error) {
@@ -93,9 +94,10 @@ export class MetresTab {
 
   // Without anybody in the picture a length can still be given.
   #failed(picture, error) {
-    complain(error);
+    const alone = error.status === 422 && !this.lengths.length;
+    complain(alone ? new Error(error.message.split(";")[0]) : error); // what to do instead is in the hint
     find(".work", this.panel).hidden = !picture.seen; // nothing to see, and nothing to click
-    if (error.status !== 422 || this.lengths.length) return;
+    if (!alone) return;
     find("input[value=known]", this.panel).checked = true;
     this.#hint("Nobody of known size was found. Click both ends of something whose length you know.");
   }
@@ -116,7 +118,8 @@ export class MetresTab {
     const warnings = find(".warnings", this.panel);
     const told = new Set(facts.people.flatMap((one) => one.warnings.map((line) => `${one.name}: ${line}`)));
     const others = facts.warnings.filter((line) => !told.has(line)); // those of a person stand beside the person
-    find("ul", warnings).replaceChildren(...others.map((line) => make("li", {}, line)));
+    const here = (line) => line.replace("fov says better", "give the lens if you know it");
+    find("ul", warnings).replaceChildren(...others.map((line) => make("li", {}, here(line))));
     warnings.hidden = !others.length;
     offer(find(".files", this.panel), result, `${picture.stem}-metres`);
     find(".save", this.panel).hidden = false;
@@ -159,6 +162,7 @@ export class MetresTab {
   }
 
   async #measure(pair) {
+    const { result } = this;
     const entry = { ...pair, label: "…" };
     this.found.push(entry);
     this.#marks();
@@ -166,14 +170,15 @@ export class MetresTab {
       const form = new FormData();
       form.append("from", String(pair.from));
       form.append("to", String(pair.to));
-      form.append("job", this.result.id);
+      form.append("job", result.id);
       entry.facts = await (await send("/v1/measure", { method: "POST", body: form })).json();
       entry.label = entry.facts.distance.text;
     } catch (error) {
       this.found = this.found.filter((one) => one !== entry);
-      complain(error);
+      if (result === this.result) complain(error);
     }
-    this.#hint(HINTS.measure[0]);
+    if (result !== this.result) return; // of another picture
+    if (!this.first && !this.pair) this.#hint(HINTS[this.mode][0]);
     this.#lists();
   }
 

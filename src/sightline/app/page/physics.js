@@ -1,6 +1,6 @@
 // The tab Physics: a world with sliders, its laws, a video or the video model scored against it.
 
-import { postJson, work } from "./api.js";
+import { postJson, waitAloud, work } from "./api.js";
 import { afterPause, complain, copy, find, findAll, hush, make } from "./dom.js";
 import { Film } from "./film.js";
 import { MOST, paintPlane, placeOf } from "./plane.js";
@@ -85,6 +85,7 @@ export class PhysicsTab {
   async #world() {
     this.running?.abort();
     const running = (this.running = new AbortController());
+    const waiting = waitAloud(find(".job", this.panel), "waiting for the server");
     try {
       const body = this.#body();
       const shown = await (await postJson("/v1/physics/world", body, { signal: running.signal })).json();
@@ -95,6 +96,8 @@ export class PhysicsTab {
       hush();
     } catch (error) {
       if (running === this.running) complain(error);
+    } finally {
+      waiting.close();
     }
   }
 
@@ -102,7 +105,7 @@ export class PhysicsTab {
   async score(file) {
     if (!file) return;
     if (file.size > this.limits.body_bytes) {
-      complain(new Error(`${file.name} is larger than this server takes`));
+      complain(new Error(`The file ${file.name} is larger than this server takes`));
       return;
     }
     const truth = find(".truth", this.panel).value;

@@ -71,7 +71,7 @@ export class Source extends EventTarget {
     const turn = ++this.turn;
     hush();
     if (file.size > this.limits.body_bytes) {
-      complain(new Error(`${file.name} has ${megabytes(file.size)}; this server takes ${megabytes(this.limits.body_bytes)} at most`));
+      complain(new Error(`The file ${file.name} has ${megabytes(file.size)}; this server takes ${megabytes(this.limits.body_bytes)} at most`));
       return;
     }
     const ending = file.name.slice(file.name.lastIndexOf(".")).toLowerCase();

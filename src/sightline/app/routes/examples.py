@@ -95,6 +95,7 @@ ASK: dict[str, Any] = {
     "agrees": True,
     "verified": True,
     "text": "Depth map: … A=033,033=21 …",
+    "caution": "",
     "points": {"A": [120.0, 80.0], "B": [300.0, 200.0]},
     "own_points": {"A": [121.4, 79.0]},
     "values": {"A": 0.41, "B": 0.77},

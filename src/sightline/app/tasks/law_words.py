@@ -45,12 +45,25 @@ _SEEN = {
 _OF_ALL = ("total_energy", "momentum", "restitution")
 
 
-def measured(law: Law, value: float | None) -> str | None:
+def measured(law: Law, value: float | None, wrong: Sequence[Violation] = ()) -> str | None:
     """Return a law's value with its unit, None where it says nothing.
 
-    Shares are percentages, restitution is a plain number.
+    Shares are percentages, restitution is a plain number. A law that looks at single frames may be
+    broken in some while its value, a mean, is allowed: then the worst is told, too.
+
+    Args:
+        law: whose value it is.
+        value: over the whole video.
+        wrong: its violations.
     """
-    return None if value is None else _amount(value, law.unit, plain=law.name == "restitution")
+    if value is None:
+        return None
+    said = _amount(value, law.unit, plain=law.name == "restitution")
+    worst = max((abs(one.size) for one in wrong), default=0.0)
+    same = law.limit_unit is None or law.limit_unit == law.unit
+    if same and abs(value) <= law.tolerance < worst:
+        return f"{said}, at worst {_amount(worst, law.unit)}"
+    return said
 
 
 def allowed(law: Law, scenario: str) -> str:

@@ -108,7 +108,7 @@ def asked(
                 "says": law_words.MEANINGS[law.name],
                 "unit": "" if law.unit == "1" else law.unit,
                 "value": scores.values[law.name],
-                "text": law_words.measured(law, scores.values[law.name]),
+                "text": law_words.measured(law, scores.values[law.name], wrong),
                 "allowed": law_words.allowed(law, scenario),
                 "right": right_value(law.name, scenario),
                 "interval": scores.intervals.get(law.name),

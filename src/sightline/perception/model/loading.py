@@ -106,6 +106,7 @@ def load_speaker(name: str | Path, *, dtype: str = "float32", device: str = "cpu
     adapter = (folder / _CONFIG).is_file()
     origin = _base_of(folder) if adapter else name
     base = _base_folder(folder, str(origin)) if adapter else folder
+    _check_llava(base)
     with _explained("is no LLaVA-type model", base):
         model = _llava(base, getattr(torch, dtype))
     # An adapter of this model remembers where it is: absolutely, so that it works from elsewhere.
@@ -168,6 +169,26 @@ def save_speaker(speaker: Speaker, folder: str | Path) -> None:
         "eye": speaker.eye.to_dict(),
     }
     write_text(folder / NOTES, json.dumps(notes, indent=1, ensure_ascii=False) + "\n")
+
+
+def _check_llava(folder: Path) -> None:
+    """Refuse another kind of model before it is built; without a config that would be a very large one.
+
+    Raises:
+        InputError: there is no config, or one of another kind.
+    """
+    path = folder / "config.json"
+    remedy = "give one with config.json, safetensors and the tokenizer's files"
+    if not path.is_file():
+        raise InputError(
+            "is no LLaVA-type model: there is no config.json", path=folder, remedy=remedy
+        )
+    try:
+        kind = json.loads(read_bytes(path, limit=10_000_000, what="config")).get("model_type")
+    except (ValueError, AttributeError) as error:
+        raise InputError("cannot be understood", path=path, remedy=remedy) from error
+    if kind != "llava":
+        raise InputError(f"is no LLaVA-type model but {kind!r}", path=folder, remedy=remedy)
 
 
 def _llava(folder: Path, dtype: Any) -> Any:

@@ -44,7 +44,7 @@ _STEP = re.compile(
 )
 _MANY = re.compile(
     r"\b(?:how many|count(?: all| every| each)?(?: the| of)*|number of)\s+"
-    r"(?:of\s+)?(?:the\s+)?([a-z][a-z -]*?)"
+    r"(?:of\s+)?(?:the\s+)?(?!(?:are|is|do|can|there|were)\b)([a-z][a-z -]*?)"
     r"(?=\s+(?:are|is|do|can|there|in|on|at|you|were|visible)\b|\s*[?.!,]|\s*$)",
     re.IGNORECASE,
 )
