@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from sightline.demo import depth, films, metres, question
 from sightline.demo.part import Order, Part, Plan, Tell, attempt, failure
-from sightline.files.atomic import make_folder
+from sightline.files.atomic import make_folder, write_bytes
 from sightline.report.templating import check_ours, environment
 
 PLANS = (
@@ -81,8 +81,6 @@ def write(path: Path, parts: Sequence[Part], live: str) -> list[Part]:
         parts: to show.
         live: the command that starts the live page.
     """
-    from sightline.files.atomic import write_bytes
-
     page = environment("sightline.demo").get_template("demo.html")
     shown = [render(part) for part in parts]
     text = page.render(shown=shown, live=live)
