@@ -33,6 +33,18 @@ def test_values(name, value, scenario, says, passes):
     assert allowed(BY_NAME[name], scenario) == passes
 
 
+def test_a_mean_that_is_allowed_says_what_is_not():
+    wrong = [
+        Violation("inertia", frame, 0, size, "units/s", 0.3) for frame, size in ((5, 0.4), (6, 0.9))
+    ]
+    law = BY_NAME["inertia"]
+    assert measured(law, 0.0532, wrong) == "0.0532 units/s, at worst 0.900 units/s"
+    assert measured(law, 0.5, wrong) == "0.500 units/s"  # says it by itself
+    assert measured(law, 0.0532) == "0.0532 units/s"
+    radius = Violation("radius", 3, 0, 0.22, "1", 0.08)
+    assert measured(BY_NAME["radius"], 0.02, [radius]) == "0.0200 units"  # of another unit
+
+
 def test_reasons_are_told_once_for_each_body_where_they_are_worst():
     found = [
         Violation("jump", 11, 0, 20.0, "units/s", 1.0),

@@ -82,6 +82,7 @@ def test_json_for_programs(capsys, photo, model, codebook):
         (("which is nearest?", "--points", "A=10,10"), "compares points"),
         (("sing a song",), "known kind"),
         (("which is nearest?", "--points", "A=10,10", "B=oops"), "cannot be understood"),
+        (("how many cups?", "--map", "map.png"), "answered by boxes; leave out --map"),
     ],
 )
 def test_mistakes_are_told_in_a_line(capsys, photo, model, words, says):
@@ -90,6 +91,32 @@ def test_mistakes_are_told_in_a_line(capsys, photo, model, words, says):
     assert says in err
     assert not out
     assert err.count("\n") == 1
+
+
+def test_a_folder_of_another_kind_of_model(capsys, photo, tmp_path):
+    """Without a config transformers would build its default, of billions of weights."""
+    (tmp_path / "model.safetensors").write_bytes(b"weights of something else")
+    code, _, err = run(capsys, "ask", photo, "depth map", "--model", tmp_path)
+    assert code == 2
+    assert "is no LLaVA-type model: there is no config.json; give one with" in err
+    (tmp_path / "config.json").write_text('{"model_type": "bert"}')
+    code, _, err = run(capsys, "ask", photo, "depth map", "--model", tmp_path)
+    assert code == 2
+    assert "is no LLaVA-type model but 'bert'" in err
+    (tmp_path / "config.json").write_text("[")
+    code, _, err = run(capsys, "ask", photo, "depth map", "--model", tmp_path)
+    assert code == 2
+    assert "config.json: cannot be understood" in err
+
+
+def test_an_answer_is_not_lost_with_its_picture(capsys, photo, model, codebook):
+    words = ("--points", "A=10,10", "B=70,10", "--picture", "/proc/x/answer.png")
+    code, out, err = run(
+        capsys, "ask", photo, "which is nearest?", *words, "--model", model, "--codebook", codebook
+    )
+    assert code == 2
+    assert "A at 10,10" in out
+    assert "/proc/x: this folder cannot be made" in err
 
 
 def test_a_model_without_tokens_and_a_foreign_codebook(

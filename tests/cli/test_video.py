@@ -225,7 +225,7 @@ def test_a_model_of_another_size_and_a_data_set_that_is_too_short(folder, tmp_pa
         ("--steps 0", "0 sampling steps of a schedule of 1000; give --steps 1 to 1000"),
         ("--steps 1001", "1001 sampling steps"),
         ("--seed -1", "seed must be a number from 0"),
-        ("--count 4", "samples 0 to 3 were asked for, there are 3"),
+        ("--count 4", "4 videos from 0 on were asked for, there are 3"),
     ],
 )
 def test_samples_that_cannot_be_had(flags, said, folder, tmp_path, capsys):

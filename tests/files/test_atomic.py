@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from sightline.errors import InputError, SightlineError
-from sightline.files.atomic import atomic_path, write_bytes, write_text
+from sightline.files.atomic import atomic_path, make_folder, write_bytes, write_text
 
 
 def leftovers(folder: Path) -> list[str]:
@@ -146,8 +146,18 @@ def test_a_folder_in_the_way_of_the_file(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="needs /proc")
 def test_a_folder_that_cannot_be_made() -> None:
-    with pytest.raises(InputError, match=r"/proc/x: this folder cannot be made.*another --out"):
+    with pytest.raises(InputError, match=r"/proc/x: this folder cannot be made.*another place"):
         write_bytes("/proc/x/a.npz", b"x")
+
+
+def test_a_folder_is_made_before_the_work(tmp_path: Path) -> None:
+    make_folder(tmp_path / "a" / "b")
+    make_folder(tmp_path / "a" / "b")
+    assert (tmp_path / "a" / "b").is_dir()
+    (tmp_path / "file").touch()
+    for place in (Path("/proc/x"), tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(InputError, match="cannot be made a folder; give another --out"):
+            make_folder(place)
 
 
 def test_a_name_that_is_too_long(tmp_path: Path) -> None:

@@ -110,6 +110,7 @@ def test_the_map():
         ("Is the chair close to the door?", 0, "near something else"),
         ("which is nearer to the door?", 2, "near something else"),
         ("how many cups?", 2, "no use"),
+        ("how many are there?", 0, "known kind"),
     ],
 )
 def test_what_cannot_be_asked(text, points, says):

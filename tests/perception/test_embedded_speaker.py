@@ -70,6 +70,7 @@ def test_it_names_the_things_of_a_rendered_scene_and_counts_them(loaded):
         question = f"how many {plural(kind)} are there?"
         reply = sightline.ask(frame.pixels, question, model=speaker, codebook=tokenizer)
         boxes = reply.answer.boxes
+        assert "in a photograph it guesses" in reply.to_dict()["caution"]
         assert reply.final == len(boxes) == [k for k, _ in reply.answer.named].count(plural(kind))
         off.append(abs(reply.final - count))
         found = [t for t in things if t.kind == kind]

@@ -260,7 +260,7 @@ def test_the_folder_of_another_run(tmp_path, codec):
     with pytest.raises(InputError, match="does not fit this run"):
         train(tmp_path, codec, steps=2)
     (tmp_path / "checkpoint.pt").write_bytes(b"torn")
-    with pytest.raises(InputError, match="does not fit this run"):
+    with pytest.raises(InputError, match="is damaged and cannot be read"):
         train(tmp_path, codec, steps=2)
 
 

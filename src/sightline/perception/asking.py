@@ -195,6 +195,15 @@ class Reply:
             return None
         return self.answer.final(verify=self.verify)
 
+    @property
+    def places(self) -> dict[str, tuple[float, float]]:
+        """Points by letter as the user gave them, or as the model saw them, in the user's pixels."""
+        x, y = self.width / SIDE, self.height / SIDE
+        if isinstance(self.answer, CountAnswer):
+            return {}
+        seen = {letter: (a * x, b * y) for letter, (a, b) in self.answer.places.items()}
+        return {letter: self.points.get(letter, place) for letter, place in seen.items()}
+
     def in_pixels(self, box: Box) -> list[float]:
         """Return a box in pixels of the user's picture."""
         return list(in_picture(box, self.width, self.height))
@@ -221,7 +230,7 @@ class Reply:
                 "named": [{"kind": k, "box": self.in_pixels(box)} for k, box in answer.named],
             }
         return common | {
-            "points": {k: [round(a, 1), round(b, 1)] for k, (a, b) in self.points.items()},
+            "points": {k: [round(side, 1) for side in at] for k, at in self.places.items()},
             "own_points": {
                 k: [round(a * x, 1), round(b * y, 1)] for k, (a, b) in answer.own_places.items()
             },

@@ -49,10 +49,9 @@ def _depth_lines(reply: Reply, answer: DepthAnswer) -> list[str]:
     lines = []
     if reply.question.asked == "nearest":
         x, y = reply.width / SIDE, reply.height / SIDE
-        for letter, (a, b) in answer.places.items():
+        for letter, at in reply.places.items():
             own = answer.own_places.get(letter)
             seen = f"seen at {own[0] * x:.0f},{own[1] * y:.0f}" if own else "not found"
-            at = reply.points.get(letter, (a * x, b * y))
             lines.append(f"{letter} at {at[0]:.0f},{at[1]:.0f} ({seen})")
     if answer.decoded is None:
         lines.append("It wrote no depth map.")

@@ -81,7 +81,7 @@ def test_the_folder_of_another_run(sources, tmp_path):
     with pytest.raises(InputError, match="other rate"):
         train_codebook(sources, tmp_path, CodebookOptions(1, rate=1.0), report=lambda _: None)
     (tmp_path / "checkpoint.pt").write_bytes(b"torn")
-    with pytest.raises(InputError, match="does not fit this run"):
+    with pytest.raises(InputError, match="is damaged and cannot be read"):
         train_codebook(sources, tmp_path, CodebookOptions(1), report=lambda _: None)
 
 

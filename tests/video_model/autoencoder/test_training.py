@@ -169,7 +169,7 @@ def test_the_folder_of_another_run(tmp_path):
             Squares(), tmp_path, CodecTraining(**PACE, steps=2), FrameCodec, report=print
         )
     (tmp_path / "checkpoint.pt").write_bytes(b"torn")
-    with pytest.raises(InputError, match="does not fit this run"):
+    with pytest.raises(InputError, match="is damaged and cannot be read"):
         train(tmp_path, steps=2)
 
 
