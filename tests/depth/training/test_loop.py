@@ -85,7 +85,7 @@ def test_a_damaged_checkpoint_is_refused(tmp_path):
     one.save()
     data = one.checkpoint.read_bytes()
     one.checkpoint.write_bytes(data[: len(data) // 2])
-    with pytest.raises(InputError, match="does not fit"):
+    with pytest.raises(InputError, match="is damaged and cannot be read"):
         one.resume()
 
 
