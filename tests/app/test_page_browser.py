@@ -194,7 +194,7 @@ def test_a_button_is_seen_once_it_does_something(page):
 
 def test_the_last_choice_counts(page):
     """A sample that comes later than a file that was chosen after it does not take its place."""
-    page.wait_for_selector(".sample-first")
+    expect(page.locator(".shelf img")).to_have_count(2)  # nothing else is on its way
     held = holding(page, "**/v1/examples/*")
     page.click(".sample-first")
     choose(page, example_person())
