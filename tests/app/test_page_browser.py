@@ -272,6 +272,13 @@ def test_metres_by_a_length(page):
     expect(page.locator("#panel-metres .distances li")).to_have_count(0)
 
 
+def test_nobody_to_measure_by(page):
+    page.click("#tab-metres")
+    choose(page, example_photograph())
+    expect(page.locator(".toast")).to_contain_text("Nothing of known size was found.")
+    expect(page.locator("#panel-metres .hint")).to_contain_text("Click both ends of something")
+
+
 def test_metres_by_a_person(page, client):
     if not client.get("/v1/models").json()["defaults"]["people"]:
         pytest.skip("the networks that find people are not here: sightline models get pose-full …")

@@ -443,7 +443,8 @@ def test_errors_are_sentences(client, small_photo):
         assert case.headers["content-type"] == "application/json"
 
 
-def test_metrics_for_prometheus(client, server):
+def test_metrics_for_prometheus(client, server, small_photo):
+    assert client.post("/v1/depth", files={"image": small_photo}).status_code == 200
     text = client.get("/metrics").text
     assert 'sightline_jobs_total{end="done",kind="depth"}' in text
     assert "sightline_request_seconds_bucket" in text

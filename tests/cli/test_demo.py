@@ -116,5 +116,5 @@ def test_mistakes(tmp_path, capsys, words, says):
 def test_a_file_in_the_way(tmp_path, capsys):
     (tmp_path / "out").write_text("mine")
     assert main(["demo", "--out", str(tmp_path / "out"), "--only", "depth"]) == 2
-    assert "give another --out" in capsys.readouterr().err
+    assert "a file is in the way of this folder; choose another --out" in capsys.readouterr().err
     assert (tmp_path / "out").read_text() == "mine"

@@ -78,16 +78,19 @@ def make_folder(path: Path) -> None:
     """Make a folder that results are to go to, before the work for them begins.
 
     Raises:
-        InputError: it cannot be made, or not be written to.
+        InputError: it cannot be made.
     """
+    elsewhere = "choose another --out"
     try:
         path.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise InputError(
+            "a file is in the way of this folder", path=path, remedy=elsewhere
+        ) from error
     except OSError as error:
         raise InputError(
-            "cannot be made a folder", path=path, remedy="give another --out"
+            f"this folder cannot be made ({error.strerror})", path=path, remedy=elsewhere
         ) from error
-    if not os.access(path, os.W_OK | os.X_OK):
-        raise InputError("no permission to write", path=path, remedy="give another --out")
 
 
 def _explain(error: OSError, path: Path) -> SightlineError:

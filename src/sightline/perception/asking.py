@@ -198,9 +198,9 @@ class Reply:
     @property
     def places(self) -> dict[str, tuple[float, float]]:
         """Points by letter as the user gave them, or as the model saw them, in the user's pixels."""
-        x, y = self.width / SIDE, self.height / SIDE
         if isinstance(self.answer, CountAnswer):
             return {}
+        x, y = self.width / SIDE, self.height / SIDE
         seen = {letter: (a * x, b * y) for letter, (a, b) in self.answer.places.items()}
         return {letter: self.points.get(letter, place) for letter, place in seen.items()}
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from sightline.errors import InputError
+from sightline.files.atomic import make_folder
 
 
 @contextmanager
@@ -19,18 +19,7 @@ def results_folder(path: Path) -> Iterator[None]:
         path: of the folder.
     """
     missing = [folder for folder in (path, *path.parents) if not folder.exists()]
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError) as error:
-        raise InputError(
-            "a file is in the way of this folder", path=path, remedy="choose another --out"
-        ) from error
-    except OSError as error:
-        raise InputError(
-            f"this folder cannot be made ({error.strerror})",
-            path=path,
-            remedy="choose another --out",
-        ) from error
+    make_folder(path)
     try:
         yield
     finally:

@@ -6,6 +6,7 @@ import { complain, find, findAll, hush, make, notes } from "./dom.js";
 import { offer } from "./saving.js";
 import { Stage } from "./stage.js";
 
+const NOTHING = "Nothing of known size"; // how the server begins to say so
 const HINTS = {
   measure: ["Click two points to read the distance between them.", "Now the other end."],
   known: ["Click both ends of something whose length you know.", "Now the other end."],
@@ -94,8 +95,8 @@ export class MetresTab {
 
   // Without anybody in the picture a length can still be given.
   #failed(picture, error) {
-    const alone = error.status === 422 && !this.lengths.length;
-    complain(alone ? new Error(error.message.split(";")[0]) : error); // what to do instead is in the hint
+    const alone = error.message?.startsWith(NOTHING) && !this.lengths.length;
+    complain(alone ? new Error(`${NOTHING} was found`) : error); // what to do about it is in the hint
     find(".work", this.panel).hidden = !picture.seen; // nothing to see, and nothing to click
     if (!alone) return;
     find("input[value=known]", this.panel).checked = true;

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Path, Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 
 from sightline import __version__
-from sightline.app import schemas
+from sightline.app import replies, schemas
 from sightline.app.desk import Desk
 from sightline.app.problems import Problem
 from sightline.app.routes import examples as looks
@@ -28,7 +28,7 @@ VIDEO_TYPES = (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".gif")
     "/v1/models",
     tags=["about"],
     summary="Models, their licences, and which of them this server runs",
-    response_model=schemas.ModelsAnswer,
+    response_model=replies.ModelsAnswer,
     responses={**shown(looks.MODELS), **errors()},
 )
 async def models(request: Request) -> dict[str, Any]:
@@ -40,7 +40,7 @@ async def models(request: Request) -> dict[str, Any]:
     "/v1/limits",
     tags=["about"],
     summary="What a request may cost",
-    response_model=schemas.LimitsAnswer,
+    response_model=replies.LimitsAnswer,
     responses={**shown(looks.LIMITS), **errors()},
 )
 async def limits(request: Request) -> dict[str, Any]:
@@ -69,7 +69,7 @@ async def limits(request: Request) -> dict[str, Any]:
     "/v1/examples",
     tags=["about"],
     summary="Photographs that come with the package",
-    response_model=schemas.ExamplesAnswer,
+    response_model=replies.ExamplesAnswer,
     responses={**shown(looks.PHOTOGRAPHS), **errors()},
 )
 async def examples() -> dict[str, Any]:
@@ -104,12 +104,12 @@ async def example(
     "/healthz",
     tags=["about"],
     summary="A sign of life",
-    response_model=schemas.HealthAnswer,
+    response_model=replies.HealthAnswer,
     responses={
         **shown(looks.HEALTH),
         **{status: said for status, said in errors().items() if status not in (401, 429)},
         503: {
-            "model": schemas.HealthAnswer,
+            "model": replies.HealthAnswer,
             "description": "workers keep dying at their start: nothing can be done",
             "content": {"application/json": {"example": looks.FAILING}},
         },

@@ -9,8 +9,8 @@ from fastapi import Query
 from pydantic import BaseModel
 
 from sightline.app.formats import FORMATS
+from sightline.app.replies import Error, JobAnswer
 from sightline.app.routes.examples import WAITING
-from sightline.app.schemas import Error, JobAnswer
 
 Wait = Annotated[
     bool, Query(description="wait for the result; false answers 202 with a job at once")

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from sightline.app import schemas
+from sightline.app import replies
 from sightline.app.desk import Desk
 from sightline.app.formats import FORMATS, choose
 from sightline.app.jobs import Job
@@ -44,7 +44,7 @@ _DIRECTIONS = {"metric_depth": "larger is farther"}
 @router.get(
     "/{job_id}",
     summary="How far a job is",
-    response_model=schemas.JobAnswer,
+    response_model=replies.JobAnswer,
     responses={**shown(examples.JOB), **errors(404, 422)},
 )
 async def look(request: Request, job_id: Id) -> dict[str, Any]:
@@ -109,7 +109,7 @@ async def result(
 @router.get(
     "/{job_id}/at",
     summary="The value at one pixel of a map",
-    response_model=schemas.AtAnswer,
+    response_model=replies.AtAnswer,
     responses={**shown(examples.AT), **errors(404, 409, 422)},
 )
 async def at(
@@ -133,7 +133,7 @@ async def at(
 @router.delete(
     "/{job_id}",
     summary="Cancel a job, or remove its result",
-    response_model=schemas.JobAnswer,
+    response_model=replies.JobAnswer,
     responses={**shown({**examples.JOB, "state": "cancelled"}), **errors(404, 422)},
 )
 async def delete(request: Request, job_id: Id) -> Response:

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel
 from starlette.responses import JSONResponse, Response
 
-from sightline.app import schemas
+from sightline.app import replies, schemas
 from sightline.app.desk import Desk
 from sightline.app.formats import ASKED, FILM, FRAMES, MAP, PLAIN, choose
 from sightline.app.forms import read_form, read_json
@@ -27,7 +27,7 @@ _VIDEO = {"video": "a video: mp4, mov, mkv, webm, avi or gif"}
     "/depth",
     tags=["pictures"],
     summary="Depth of a picture or a video",
-    responses=answers(schemas.MapAnswer | schemas.FilmAnswer, (*MAP, "mp4", "mkv"), examples.DEPTH),
+    responses=answers(replies.MapAnswer | replies.FilmAnswer, (*MAP, "mp4", "mkv"), examples.DEPTH),
     openapi_extra=form_body(schemas.DepthFields, {**_IMAGE, **_VIDEO}, examples.DEPTH_FORM),
 )
 async def depth(request: Request, wait: Wait = True, format: Format = None) -> Response:
@@ -47,7 +47,7 @@ async def depth(request: Request, wait: Wait = True, format: Format = None) -> R
     "/metric",
     tags=["pictures"],
     summary="Metres of a picture, with error bars",
-    responses=answers(schemas.MetricAnswer, MAP, examples.METRIC),
+    responses=answers(replies.MetricAnswer, MAP, examples.METRIC),
     openapi_extra=form_body(schemas.MetricFields, _IMAGE, examples.METRIC_FORM),
 )
 async def metric(request: Request, wait: Wait = True, format: Format = None) -> Response:
@@ -61,7 +61,7 @@ async def metric(request: Request, wait: Wait = True, format: Format = None) -> 
     "/measure",
     tags=["pictures"],
     summary="Distance between two pixels, with its error bar",
-    responses=answers(schemas.MeasureAnswer, PLAIN, examples.MEASURE),
+    responses=answers(replies.MeasureAnswer, PLAIN, examples.MEASURE),
     openapi_extra=form_body(schemas.MeasureFields, _IMAGE, examples.MEASURE_FORM),
 )
 async def measure(request: Request, wait: Wait = True, format: Format = None) -> Response:
@@ -75,7 +75,7 @@ async def measure(request: Request, wait: Wait = True, format: Format = None) ->
     "/ask",
     tags=["pictures"],
     summary="A question about a picture, with the steps that lead to the answer",
-    responses=answers(schemas.AskAnswer, ASKED, examples.ASK),
+    responses=answers(replies.AskAnswer, ASKED, examples.ASK),
     openapi_extra=form_body(schemas.AskFields, _IMAGE, examples.ASK_FORM),
 )
 async def ask(request: Request, wait: Wait = True, format: Format = None) -> Response:
@@ -89,7 +89,7 @@ async def ask(request: Request, wait: Wait = True, format: Format = None) -> Res
     "/physics/score",
     tags=["physics"],
     summary="How well a video obeys the laws",
-    responses=answers(schemas.ScoreAnswer, FRAMES, examples.SCORE),
+    responses=answers(replies.ScoreAnswer, FRAMES, examples.SCORE),
     openapi_extra=form_body(schemas.ScoreFields, _VIDEO, examples.SCORE_FORM),
 )
 async def score(request: Request, wait: Wait = True, format: Format = None) -> Response:
@@ -103,7 +103,7 @@ async def score(request: Request, wait: Wait = True, format: Format = None) -> R
     "/physics/world",
     tags=["physics"],
     summary="Play a world with known laws",
-    responses=answers(schemas.WorldAnswer, FRAMES, examples.WORLD),
+    responses=answers(replies.WorldAnswer, FRAMES, examples.WORLD),
     openapi_extra=json_body(schemas.World),
 )
 async def world(request: Request, wait: Wait = True, format: Format = None) -> Response:
@@ -115,7 +115,7 @@ async def world(request: Request, wait: Wait = True, format: Format = None) -> R
     "/physics/predict",
     tags=["physics"],
     summary="Let the video model go on from the first frames of a world",
-    responses=answers(schemas.PredictAnswer, FRAMES, examples.PREDICT),
+    responses=answers(replies.PredictAnswer, FRAMES, examples.PREDICT),
     openapi_extra=json_body(schemas.World),
 )
 async def predict(request: Request, wait: Wait = True, format: Format = None) -> Response:

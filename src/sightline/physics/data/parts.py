@@ -21,7 +21,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from sightline.errors import InputError, SightlineError
-from sightline.files.atomic import atomic_path, write_text
+from sightline.files.atomic import atomic_path, make_folder, write_text
 from sightline.files.reading import open_file, read_bytes
 
 _SETTINGS = "settings.json"
@@ -100,7 +100,7 @@ def claimed(out: Path, settings: dict[str, Any], *, force: bool = False) -> Iter
         force: delete those instead.
     """
     parts = Parts(out.with_name(f"{out.name}.parts"))
-    _make_folder(parts.folder)
+    make_folder(parts.folder)
     lock = FileLock(parts.folder / "lock", timeout=0)
     try:
         lock.acquire()
@@ -117,17 +117,6 @@ def claimed(out: Path, settings: dict[str, Any], *, force: bool = False) -> Iter
         lock.release()
         if parts.folder.is_dir() and not parts.finished():
             parts.remove()
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            f"this folder cannot be made ({error.strerror})",
-            path=folder,
-            remedy="choose another --out",
-        ) from error
 
 
 def _settle(parts: Parts, settings: dict[str, Any], *, force: bool) -> None:
