@@ -209,7 +209,9 @@ def test_a_folder_or_file_in_the_way(tmp_path):
     with pytest.raises(InputError, match="is a folder"):
         list(make_dataset(spec_of(), tmp_path / "a.slv", force=True))
     (tmp_path / "file").write_text("x")
-    with pytest.raises(InputError, match="a file is in the way of this folder; choose another --out"):
+    with pytest.raises(
+        InputError, match="a file is in the way of this folder; choose another --out"
+    ):
         list(make_dataset(spec_of(), tmp_path / "file" / "b.slv"))
 
 
