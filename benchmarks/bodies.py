@@ -2,7 +2,7 @@
 
 Protocol: bodies of `scenes` in any pose, turned any way, seen from up to 20° above or below, 120 to 480
 pixels tall; landmarks with 2 px noise, world landmarks with 3 cm across and 7 cm along the axis and
-depth short by 0 to 35 %. The space of shapes is learnt from one half of the library and the people are
+depth short by 0 to 35 %. The space of shapes is learned from one half of the library and the people are
 of the other; their heights are the library's (adults 1.71 ± 0.11 m, while the prior has 1.68 ± 0.10),
 in one row those of the prior. Distance is the depth of the middle of the landmarks that are seen;
 "surface" is the median over pixels of the relative error of depth where true and fitted body overlap. σ
@@ -22,19 +22,22 @@ import cv2
 import numpy as np
 from PIL import Image
 
-from sightline.files.atomic import write_text
-from sightline.metric.bodies import FittedBody, HeightPrior, fit_body, silhouette
-from sightline.metric.bodies.rendered import Truth, draw, show
-from sightline.metric.bodies.space import body_space
-from sightline.metric.people.types import LANDMARKS, Mesh, Person
-from sightline.rasterise import rasterise
-from sightline.scenes import bodies, shapes
+from sightline.io.atomic import write_text
+from sightline.metric.body.fit import FittedBody, fit_body
+from sightline.metric.body.model import body_space
+from sightline.metric.body.render import silhouette
+from sightline.metric.body.stature import HeightPrior
+from sightline.metric.people.types import LANDMARKS, BodyMesh, Person
+from sightline.rasterize import rasterize
+from sightline.scenes import meshes
 from sightline.scenes.camera import look_at
-from sightline.scenes.people import draw_figure, place_person
-from sightline.scenes.poses import POSES
-from sightline.scenes.render import render
-from sightline.scenes.world import Builder, Light, Material, Sky, unit
+from sightline.scenes.people import bodies
+from sightline.scenes.people.person import place_person, sample_figure
+from sightline.scenes.people.poses import POSES
+from sightline.scenes.rendering.renderer import render
+from sightline.scenes.world import Light, Material, Sky, WorldBuilder, unit_vector
 from sightline.types import Camera
+from synthetic_people import Truth, draw, show
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,7 @@ CASES = (
 
 def halves() -> tuple[list[int], list[int]]:
     """Even and odd bodies of the library."""
-    everyone = list(range(bodies.count()))
+    everyone = list(range(bodies.body_count()))
     return everyone[::2], everyone[1::2]
 
 
@@ -94,14 +97,14 @@ def measure(count: int, case: Case) -> dict[str, float]:
     rows = []
     for seed in range(count):
         rng = np.random.default_rng(seed)
-        learnt, others = halves() if seed % 2 else halves()[::-1]
-        drawn = [n for n in others if case.ages[0] <= bodies.body(n).age < case.ages[1]]
+        learned, others = halves() if seed % 2 else halves()[::-1]
+        drawn = [n for n in others if case.ages[0] <= bodies.load_body(n).age < case.ages[1]]
         heights = HeightPrior() if case.usual else None
         truth = draw(rng, numbers=drawn, pose=case.pose, heights=heights)
         person = truth.person if case.part is None else only(truth.person, case.part)
         prior = HeightPrior.of(truth.height) if case.told else HeightPrior()
         start = time.perf_counter()
-        found = fit_body(person, truth.camera, prior, space=body_space(tuple(learnt)))
+        found = fit_body(person, truth.camera, prior, space=body_space(tuple(learned)))
         spent = time.perf_counter() - start
         depth = silhouette(found.mesh, truth.camera)
         both = (depth > 0) & (truth.depth > 0)
@@ -124,8 +127,8 @@ def measure(count: int, case: Case) -> dict[str, float]:
 
 def speed(side: int = 512) -> str:
     """Time the silhouette of a surface with as many vertices as anny's."""
-    tall = shapes.sphere([0, 0, 0], 1.0, sectors=118)
-    mesh = Mesh(tall.vertices * [0.45, 0.9, 0.3] + [0, 0, 3.0], tall.faces)
+    tall = meshes.sphere([0, 0, 0], 1.0, sectors=118)
+    mesh = BodyMesh(tall.vertices * [0.45, 0.9, 0.3] + [0, 0, 3.0], tall.faces)
     camera = Camera.from_focal(1.4 * side, side, side)
     silhouette(mesh, camera)
     spent = []
@@ -142,13 +145,13 @@ def sheet(count: int) -> np.ndarray:
     tiles = []
     for seed in range(count):
         rng = np.random.default_rng(seed)
-        figure = draw_figure(rng, sorted(POSES)[seed % len(POSES)])
-        builder = Builder()
+        figure = sample_figure(rng, sorted(POSES)[seed % len(POSES)])
+        builder = WorldBuilder()
         ground = Material("noise", (0.5, 0.46, 0.4), (0.4, 0.37, 0.3), 0.7)
-        builder.add(shapes.quad([-30, 0, -30], [60, 0, 0], [0, 0, 60]), ground)
+        builder.add(meshes.quad([-30, 0, -30], [60, 0, 0], [0, 0, 60]), ground)
         yaw = 180.0 + float(rng.uniform(-100, 100))
         standing = place_person(builder, rng, figure, (0.0, 0.0, 0.0), yaw, detail="near")
-        sun = Light(unit([0.4, -0.8, -0.5]), (1.0, 0.95, 0.9), above=(0.45, 0.45, 0.5))
+        sun = Light(unit_vector([0.4, -0.8, -0.5]), (1.0, 0.95, 0.9), above=(0.45, 0.45, 0.5))
         middle = -standing.point("pelvis")[1]
         eye = [0.0, -float(rng.uniform(0.6, 2.2)), -float(rng.uniform(2.6, 4.0))]
         pose = look_at(eye, [0.0, -middle, 0.0])
@@ -156,7 +159,7 @@ def sheet(count: int) -> np.ndarray:
         frame = render(builder.finish(sun, Sky()), camera, pose)
         to_camera = pose[:3, :3].T
         place = to_camera @ (standing.point("pelvis") - pose[:3, 3])
-        turn = to_camera @ shapes.rotation(yaw)
+        turn = to_camera @ meshes.rotation(yaw)
         truth = show(rng, figure, turn, place, camera)
         tiles.append(
             np.hstack([frame.pixels, _over(frame.pixels, truth, fit_body(truth.person, camera))])
@@ -168,7 +171,7 @@ def sheet(count: int) -> np.ndarray:
 
 def _over(pixels: np.ndarray, truth: Truth, found: FittedBody) -> np.ndarray:
     """Draw a body in red, shaded, over a picture, with the landmarks and a line of numbers."""
-    raster = rasterise(found.mesh.vertices, found.mesh.faces, truth.camera)
+    raster = rasterize(found.mesh.vertices, found.mesh.faces, truth.camera)
     corners = found.mesh.vertices[found.mesh.faces]
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     facing = np.abs(normal[:, 2]) / np.maximum(np.linalg.norm(normal, axis=1), 1e-12)
@@ -206,7 +209,7 @@ def main() -> None:
     parser.add_argument("--write", type=Path, help="Markdown file to write the table to")
     parser.add_argument("--sheet", type=Path, help="picture to draw fitted bodies into")
     options = parser.parse_args()
-    lines = []
+    lines: list[str] = []
     for case in CASES:
         found = measure(options.count, case)
         if not lines:

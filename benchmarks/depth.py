@@ -26,6 +26,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -150,17 +151,17 @@ def network_flops(folder: Path) -> float:
     return counter.get_total_flops() / 1e9
 
 
-def quantised(folder: Path, cache: Path) -> tuple[Path, str]:
-    """Export and quantise the weights; return the int8 file and the gate's verdict."""
+def quantized(folder: Path, cache: Path) -> tuple[Path, str]:
+    """Export and quantize the weights; return the int8 file and the gate's verdict."""
     from sightline.depth.checkpoints import make_network, read_checkpoint
     from sightline.depth.export import export_onnx
-    from sightline.depth.quantise import gate, quantise
+    from sightline.depth.quantization import gate, quantize
 
     checkpoint = read_checkpoint(folder / "model.safetensors")
     graph, small = cache / "vits.onnx", cache / "vits-int8.xml"
-    export_onnx(make_network(checkpoint), checkpoint.spec, graph, half=False)
+    export_onnx(make_network(checkpoint), checkpoint.spec, graph, store="full")
     pictures = photographs(24)
-    quantise(graph, pictures[:16], small)
+    quantize(graph, pictures[:16], small)
     verdict = gate(graph, small, pictures[16:])
     return small, (
         f"gate on {verdict.pictures} pictures: Spearman {verdict.spearman:.4f}, "
@@ -175,12 +176,12 @@ def measure(threads: int, folder: Path, scratch: Path, rounds: int) -> dict[str,
     from transformers import pipeline
 
     import sightline
-    from sightline.files.depth_files import write_depth
-    from sightline.files.pictures import read_picture
+    from sightline.io.depth_files import write_depth
+    from sightline.io.images import read_picture
 
     torch.set_num_threads(threads)
     peer = pipeline("depth-estimation", model=str(folder), device="cpu")
-    int8, verdict = quantised(folder, scratch)
+    int8, verdict = quantized(folder, scratch)
     ours = {
         "fp32": sightline.load(folder / "model.safetensors", threads=threads),
         "int8": sightline.load(int8, threads=threads),
@@ -294,7 +295,7 @@ def cold_start(folder: Path, scratch: Path, rounds: int) -> dict[str, float]:
     }
 
 
-def table(results: list[dict], cold: dict[str, float]) -> str:
+def table(results: list[dict[str, Any]], cold: dict[str, float]) -> str:
     """Format the findings as Markdown."""
     from importlib.metadata import version
 
@@ -370,7 +371,7 @@ def main() -> None:
     text = table(results, cold)
     print(text)
     if options.write:
-        from sightline.files.atomic import write_text
+        from sightline.io.atomic import write_text
 
         write_text(options.write, text + "\n")
 

@@ -1,7 +1,7 @@
 """How steady depth video is, with and without steadying: `python benchmarks/flicker.py`.
 
 Rendered rooms with a moving camera, exact depth and poses (`sightline.scenes`); metrics and protocol in
-`sightline.depth.flicker`. "Min–max" scales every frame to its own range, as is common.
+`temporal_error.py`. "Min–max" scales every frame to its own range, as is common.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 
 import sightline
-from sightline.depth.flicker import TemporalError, temporal_alignment_error
-from sightline.depth.stabilise import Stabiliser
-from sightline.files.atomic import write_text
-from sightline.scenes.clip import room_clip
+from sightline.depth.stabilization import Stabilizer
+from sightline.io.atomic import write_text
+from sightline.scenes.clips import room_clip
+from temporal_error import TemporalError, temporal_alignment_error
 
 
 def measure(model: str, seed: int, frames: int) -> dict[str, TemporalError]:
@@ -23,7 +23,7 @@ def measure(model: str, seed: int, frames: int) -> dict[str, TemporalError]:
     clip = list(room_clip(frames, seed=seed))
     estimator = sightline.load(model)
     maps = [estimator.infer(frame.pixels) for frame in clip]
-    steady = Stabiliser()
+    steady = Stabilizer()
     ways = {
         "min–max per frame": [
             (m.values - m.values.min()) / max(float(np.ptp(m.values)), 1e-9) for m in maps

@@ -1,4 +1,4 @@
-"""Rendered scenes with people painted in at their true size: what `metres.py` measures by.
+"""Rendered scenes with people painted in at their true size: what `meters.py` measures by.
 
 The renderer is the painter: a scene is built by its seed, and for every painting one more person is
 put on its floor inside a strip drawn as the paper draws it (0.2 to 0.8 of the shorter side), lit and
@@ -6,7 +6,7 @@ hidden by the scene as any other thing. Heights of men and women are those of th
 and clothes are drawn. Children are left out: see benchmarks/bodies.py.
 
 A finder's report is made from the truth: the pixels that show the person, landmarks with 2 px noise,
-world landmarks with the errors of `bodies.rendered.Errors`. Everything a fit needs is kept in one file
+world landmarks with the errors of `synthetic_people.Errors`. Everything a fit needs is kept in one file
 for each scene, so that fits can be compared without painting again.
 """
 
@@ -21,22 +21,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import InputError
-from sightline.files.atomic import atomic_path
-from sightline.metric.bodies import HeightPrior, fit_body, pseudo_depth
-from sightline.metric.bodies.feet import Footing, footing
-from sightline.metric.bodies.rendered import Truth, scaled, show
-from sightline.metric.head.paper import to_original
-from sightline.metric.painters.strips import StripConfig, draw_strip
-from sightline.scenes import bodies
-from sightline.scenes.camera import place
+from sightline.io.atomic import atomic_path
+from sightline.metric.body.fit import fit_body
+from sightline.metric.body.render import pseudo_depth
+from sightline.metric.body.stature import HeightPrior
+from sightline.metric.inpainting import StripConfig, draw_strip, to_original
+from sightline.metric.people.evidence import Footing, footing
+from sightline.scenes.camera import depth_to_world, merge_worlds, place_camera
+from sightline.scenes.generate import find_fault
 from sightline.scenes.kinds import KINDS
-from sightline.scenes.make import find_fault
-from sightline.scenes.people import Person, draw_figure, place_person
-from sightline.scenes.render import Frame, render
-from sightline.scenes.sensor import SensorConfig, expose
-from sightline.scenes.shapes import rotation
-from sightline.scenes.standing import in_world, merged
-from sightline.scenes.world import Builder, World
+from sightline.scenes.meshes import rotation
+from sightline.scenes.people import bodies
+from sightline.scenes.people.person import ScenePerson, place_person, sample_figure
+from sightline.scenes.rendering.renderer import RenderedFrame, render
+from sightline.scenes.rendering.sensor import SensorConfig, simulate_sensor
+from sightline.scenes.world import SceneWorld, WorldBuilder
+from synthetic_people import Truth, scaled, show
 
 WIDTH, HEIGHT = 448, 336
 PLACES = ("room", "street", "nature")
@@ -45,6 +45,8 @@ CAP = 80.0
 #: Share of a person that must be seen, least stature in the picture [px], pixels kept of each person.
 SEEN, SMALLEST, KEPT = 0.5, 60, 1500
 ATTEMPTS = 60
+#: Fields of a pool that are stored under their own names.
+ARRAYS = ("truth", "relative", "sigma", "exact", "span", "exact_span")
 
 Array = NDArray[np.float64]
 Random = np.random.Generator
@@ -111,7 +113,7 @@ class Painter:
     """Paints a scene's pool into a file; opens the network at the first call."""
 
     def __init__(self, work: Path, model: str) -> None:
-        from sightline.weights.store import resolve
+        from sightline.models.download import resolve
 
         self.work, self.model = work, model
         self._checksum = resolve(model, purpose="depth").sha256[:12]  # maps belong to their model
@@ -162,21 +164,21 @@ def paint_pool(number: int, count: int, estimator: Any) -> Pool:
     )
 
 
-def _scene(number: int) -> tuple[World, Frame, str]:
+def _scene(number: int) -> tuple[SceneWorld, RenderedFrame, str]:
     """Build until there is a view with enough floor to stand on."""
     for attempt in range(ATTEMPTS):
         rng = np.random.default_rng([number, 0, attempt])
         kind = PLACES[number % len(PLACES)]
-        world, view = KINDS[kind](rng)
-        camera, pose = place(view, WIDTH, HEIGHT)
+        world, view = KINDS[kind].build(rng)
+        camera, pose = place_camera(view, WIDTH, HEIGHT)
         frame = render(world, camera, pose)
         if find_fault(frame) is None and floor(frame).sum() > 500:
             return world, replace(frame, pixels=_seen(frame, rng)), kind
     raise InputError(f"no view of scene {number} has a floor")
 
 
-def _seen(frame: Frame, rng: Random) -> NDArray[np.uint8]:
-    return expose(frame.pixels, rng, SensorConfig())
+def _seen(frame: RenderedFrame, rng: Random) -> NDArray[np.uint8]:
+    return simulate_sensor(frame.pixels, rng, SensorConfig())
 
 
 def _in_own_units(disparity: NDArray[Any], rng: Random) -> Array:
@@ -185,9 +187,9 @@ def _in_own_units(disparity: NDArray[Any], rng: Random) -> Array:
     return np.asarray(rng.uniform(0.5, 2) * exact + rng.uniform(0.05, 0.3) * exact.max())
 
 
-def floor(frame: Frame) -> NDArray[np.bool_]:
+def floor(frame: RenderedFrame) -> NDArray[np.bool_]:
     """(H, W) pixels on which somebody could stand and be SMALLEST pixels tall or more."""
-    height = in_world(frame.depth.values, frame.camera, frame.pose)[..., 1]
+    height = depth_to_world(frame.depth.values, frame.camera, frame.pose)[..., 1]
     flat = np.abs(np.gradient(height, axis=1)) + np.abs(np.gradient(height, axis=0)) < 0.01
     depth = frame.depth.values
     reach = frame.camera.focal * 1.6 / np.maximum(depth, 0.1)
@@ -196,7 +198,12 @@ def floor(frame: Frame) -> NDArray[np.bool_]:
 
 
 def _painting(
-    world: World, frame: Frame, relative: Any, exact: Array, estimator: Any, rng: Random
+    world: SceneWorld,
+    frame: RenderedFrame,
+    relative: Any,
+    exact: Array,
+    estimator: Any,
+    rng: Random,
 ) -> Painting | None:
     """Paint somebody; None when nobody can stand in the strip, or too little of them is seen."""
     strip, _ = draw_strip(HEIGHT, WIDTH, StripConfig(), rng)
@@ -204,11 +211,11 @@ def _painting(
     if len(spots) < 20:
         return None
     row, column = spots[rng.integers(len(spots))]
-    foot = in_world(frame.depth.values, frame.camera, frame.pose)[row, column]
-    builder = Builder()
+    foot = depth_to_world(frame.depth.values, frame.camera, frame.pose)[row, column]
+    builder = WorldBuilder()
     figure = _somebody(rng)
     person = place_person(builder, rng, figure, foot, rng.uniform(-180, 180), detail="near")
-    both = merged(world, builder.finish(world.light))
+    both = merge_worlds(world, builder.finish(world.light))
     number = len(both.kinds)
     painted = render(both, frame.camera, frame.pose)
     shown = painted.instance == number
@@ -251,7 +258,7 @@ def _painting(
 
 
 def _feet(
-    found: Footing | None, relative: NDArray[np.float32], frame: Frame
+    found: Footing | None, relative: NDArray[np.float32], frame: RenderedFrame
 ) -> tuple[Array, float]:
     """Return disparity and depth of the feet, and the true depth of the ground there."""
     if found is None:
@@ -270,15 +277,15 @@ def _somebody(rng: Random) -> Any:
     """Draw a grown-up of a height drawn from the prior, in a pose that needs no seat."""
     prior = HeightPrior()
     while True:
-        number = int(rng.integers(bodies.count()))
-        if bodies.body(number).age >= 18:
+        number = int(rng.integers(bodies.body_count()))
+        if bodies.load_body(number).age >= 18:
             break
-    figure = draw_figure(rng, number=number)
+    figure = sample_figure(rng, number=number)
     mean, spread = prior.women if figure.body.female >= 0.5 else prior.men
     return scaled(figure, mean * float(np.exp(rng.normal(0, spread / mean))))
 
 
-def _truth(rng: Random, person: Person, frame: Frame) -> Truth:
+def _truth(rng: Random, person: ScenePerson, frame: RenderedFrame) -> Truth:
     """Return the person in the camera's frame."""
     to_camera = frame.pose[:3, :3].T
     pelvis = (
@@ -288,7 +295,7 @@ def _truth(rng: Random, person: Person, frame: Frame) -> Truth:
     return show(rng, person.figure, turn, to_camera @ (pelvis - frame.pose[:3, 3]), frame.camera)
 
 
-def _report(truth: Truth, frame: Frame, shown: NDArray[np.bool_]) -> Any:
+def _report(truth: Truth, frame: RenderedFrame, shown: NDArray[np.bool_]) -> Any:
     """Say what a finder would: landmarks behind other things are hidden, those outside are gone."""
     columns, rows = np.rint(truth.person.landmarks).astype(int).T
     inside = (columns >= 0) & (columns < WIDTH) & (rows >= 0) & (rows < HEIGHT)
@@ -303,10 +310,7 @@ def _report(truth: Truth, frame: Frame, shown: NDArray[np.bool_]) -> Any:
 
 def save(path: Path, pool: Pool) -> None:
     """Write a pool, whole or not at all."""
-    arrays: dict[str, Any] = {
-        name: getattr(pool, name)
-        for name in ("truth", "relative", "sigma", "exact", "span", "exact_span")
-    }
+    arrays: dict[str, Any] = {name: getattr(pool, name) for name in ARRAYS}
     for index, painting in enumerate(pool.paintings):
         for name in Painting.__slots__:
             arrays[f"{index}.{name}"] = getattr(painting, name)
@@ -317,11 +321,11 @@ def save(path: Path, pool: Pool) -> None:
 def load(path: Path | str) -> Pool:
     """Read a pool."""
     with np.load(os.fspath(path)) as file:
-        names = ("truth", "relative", "sigma", "exact", "span", "exact_span")
         paintings = []
         for index in range(int(file["count"])):
             values = {name: file[f"{index}.{name}"] for name in Painting.__slots__}
             for name in ("sigma", "ground", "off"):
                 values[name] = float(values[name])
             paintings.append(Painting(**values))
-        return Pool(str(file["kind"]), *(file[name] for name in names), tuple(paintings))
+        arrays = {name: file[name] for name in ARRAYS}
+        return Pool(kind=str(file["kind"]), paintings=tuple(paintings), **arrays)

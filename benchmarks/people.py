@@ -1,6 +1,6 @@
 """People of real pictures against measured depth: `python benchmarks/people.py --data DIR`.
 
-DIR holds `rgbd` and `rgbd_train`. In every picture with metres and a known focal length, people are
+DIR holds `rgbd` and `rgbd_train`. In every picture with meters and a known focal length, people are
 looked for, a body is fitted to each, and its distance is compared with the median of the depth that
 was measured under the person's mask (at least 200 pixels of it). Nothing was tuned on these pictures:
 the networks are Google's, the body model and its priors come from elsewhere. `--sheet FILE.png` shows
@@ -24,14 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from sightline.depth.training.labels import read_grey
 from sightline.errors import InputError
-from sightline.files.atomic import write_text
-from sightline.files.pictures import read_picture
-from sightline.files.rgbd import read_rgbd
-from sightline.metric.bodies import fit_body
-from sightline.metric.bodies.depth import eroded
+from sightline.io.atomic import write_text
+from sightline.io.images import read_picture
+from sightline.io.rgbd import read_rgbd
+from sightline.metric.body.fit import fit_body
+from sightline.metric.body.render import eroded
 from sightline.metric.people.blazepose import BlazePoseFinder
+from sightline.training.data.labels import read_gray
 from sightline.types import Camera
 
 FEWEST = 200
@@ -39,7 +39,7 @@ FEWEST = 200
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shot:
-    """A picture with its metres: (H, W), 0 where nothing was measured."""
+    """A picture with its meters: (H, W), 0 where nothing was measured."""
 
     name: str
     pixels: NDArray[np.uint8]
@@ -48,7 +48,7 @@ class Shot:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class DetectedPerson:
     """One person: distance by the body, its sigma, distance as measured, height in the picture [px]."""
 
     name: str
@@ -60,20 +60,20 @@ class Found:
 
 
 def shots(data: Path, every: int) -> Iterator[Shot]:
-    """Yield the pictures of both folders whose metres and lens are known."""
+    """Yield the pictures of both folders whose meters and lens are known."""
     for truth in read_rgbd(data / "rgbd"):
         with np.load(data / "rgbd" / truth.sample / "truth.npz") as file:
             K = file.get("K")
         if K is not None and truth.metric:
-            depth = np.where(truth.known, 1 / np.maximum(truth.disparity, 1e-6), 0)
+            measured = np.where(truth.known, 1 / np.maximum(truth.disparity, 1e-6), 0)
             camera = Camera(K, truth.pixels.shape[1], truth.pixels.shape[0])
-            yield Shot(truth.sample, truth.pixels, depth.astype(np.float32), camera)
+            yield Shot(truth.sample, truth.pixels, measured.astype(np.float32), camera)
     folder = data / "rgbd_train"
     rows = list(csv.DictReader((folder / "index.csv").read_text().splitlines()))
     for row in rows[::every]:
         if row["kind"] == "depth_mm" and row["fx"] and row["real"] == "1":
             pixels = read_picture(folder / f"{row['id']}.jpg").pixels
-            depth = read_grey(folder / f"{row['id']}.png").astype(np.float32) / 1000
+            depth = read_gray(folder / f"{row['id']}.png").astype(np.float32) / np.float32(1000)
             camera = Camera.from_focal(float(row["fx"]), pixels.shape[1], pixels.shape[0])
             yield Shot(f"{row['source']} {row['id']}", pixels, depth, camera)
 
@@ -96,7 +96,7 @@ def main() -> None:
         if options.write:
             write_text(options.write, text + "\n")
         return
-    found: list[Found] = []
+    found: list[DetectedPerson] = []
     tiles: list[NDArray[np.uint8]] = []
     looked = 0
     for shot in shots(options.data, options.every):
@@ -111,7 +111,7 @@ def main() -> None:
                 continue
             true = float(np.median(shot.depth[mask]))
             height = float(person.box[3] - person.box[1])
-            one = Found(
+            one = DetectedPerson(
                 shot.name, body.distance, body.distance_sigma, true, height, person.confidence
             )
             found.append(one)
@@ -171,7 +171,10 @@ def _overlap(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
 
 
 def tile(
-    pixels: NDArray[np.uint8], mask: NDArray[np.bool_], box: NDArray[np.float64], one: Found
+    pixels: NDArray[np.uint8],
+    mask: NDArray[np.bool_],
+    box: NDArray[np.float64],
+    one: DetectedPerson,
 ) -> NDArray[np.uint8]:
     """Show a person with the mask, and both distances."""
     shown = pixels.copy()
@@ -184,8 +187,8 @@ def tile(
     return np.asarray(shown, np.uint8)
 
 
-def table(found: list[Found], looked: int) -> str:
-    """Summarise as Markdown, by how sure the finder was."""
+def table(found: list[DetectedPerson], looked: int) -> str:
+    """Summarize as Markdown, by how sure the finder was."""
     rows = [
         f"| {looked} pictures | found | median error | ratio | over 1.5 × | within 1σ | 2σ |",
         "|---|---:|---:|---:|---:|---:|---:|",

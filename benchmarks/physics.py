@@ -8,7 +8,7 @@ defaults for each into HDF5. Ours makes the same kind of samples through the pac
 is printed:
 
 * simulate and render, one core: ratio of the times for a video;
-* the same with storage: mp4 in HDF5 (theirs) against the lossless `.slv` (ours), and our own `.h5`;
+* the same with storage in HDF5: mp4 (theirs) against run-length coded videos (ours), and mp4 (ours);
 * two workers against one, processes started anew each time; beside it what two programs gain that know
   nothing of each other, each making half of the videos into a file of its own: cores share their memory
   and their clock, so this is about the most that two workers can;
@@ -29,17 +29,24 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from sightline.physics.types import Samples
 
 SCENARIOS = ("uniform", "collision", "parabola")
 SIZE = 128
 FRAMES, STRIDE, SUB_STEP = 32, 10, 0.01
-COLOURS = np.array([(255, 0, 0), (0, 0, 255)])
+COLORS = np.array([(255, 0, 0), (0, 0, 255)])
 
 
-def reference_motion(radii, starts, velocities, gravity: float) -> np.ndarray:
+def reference_motion(
+    radii: np.ndarray, starts: np.ndarray, velocities: np.ndarray, gravity: float
+) -> np.ndarray:
     """Step a Box2D world and return (32, balls, 2) positions."""
     from Box2D import b2World
 
@@ -58,7 +65,7 @@ def reference_motion(radii, starts, velocities, gravity: float) -> np.ndarray:
     return np.array(states)
 
 
-def reference_frames(positions, radii) -> np.ndarray:
+def reference_frames(positions: np.ndarray, radii: np.ndarray) -> np.ndarray:
     """Draw soft discs over whole frames: (32, 128, 128, 3) uint8."""
     x, y = np.meshgrid(np.linspace(0, 1, SIZE), np.linspace(0, 1, SIZE))
     frames = np.ones((len(positions), SIZE, SIZE, 3), np.uint8) * 255
@@ -67,17 +74,18 @@ def reference_frames(positions, radii) -> np.ndarray:
         up = y - positions[:, ball, 1, None, None] / 10
         square = (radius / 10) ** 2
         mask = np.clip((square - (right**2 + up**2)) / (square * 0.03), 0, 1)[..., None]
-        frames = (1 - mask) * frames + mask * COLOURS[ball]
+        frames = (1 - mask) * frames + mask * COLORS[ball]
     return frames.astype(np.uint8)[:, ::-1]
 
 
-def reference_videos(scenario: str, samples) -> list[np.ndarray]:
+def reference_videos(scenario: str, samples: Samples) -> list[np.ndarray]:
     """Make the videos of samples as the released generator does."""
     gravity = -2.5 if scenario == "parabola" else 0.0
     videos = []
-    for motion in samples:
-        start = motion.positions[0], motion.velocities[0]
-        positions = reference_motion(motion.sizes, *start, gravity)
+    for motion in (samples[index] for index in range(len(samples))):
+        positions = reference_motion(
+            motion.sizes, motion.positions[0], motion.velocities[0], gravity
+        )
         videos.append(reference_frames(positions, motion.sizes))
     return videos
 
@@ -99,7 +107,7 @@ def reference_mp4(frames: np.ndarray) -> np.ndarray:
     return np.frombuffer(buffer.getvalue(), np.uint8)
 
 
-def reference_file(scenario: str, samples, path: Path) -> None:
+def reference_file(scenario: str, samples: Samples, path: Path) -> None:
     """Make videos and store them as one shard of the reference."""
     import h5py
 
@@ -116,8 +124,8 @@ def reference_file(scenario: str, samples, path: Path) -> None:
 
 def our_videos(scenario: str, count: int) -> None:
     """Simulate and render; each video is whole in memory before the next."""
-    from sightline.physics.render import Canvas
-    from sightline.physics.worlds.make import sample
+    from sightline.physics.rendering import Canvas
+    from sightline.physics.worlds.simulation import sample
 
     samples = sample(scenario, count, mode="exact")
     canvas = Canvas(SIZE)
@@ -125,14 +133,13 @@ def our_videos(scenario: str, count: int) -> None:
         canvas.paint(samples[index])
 
 
-def our_file(scenario: str, count: int, path: Path, workers: int = 1) -> None:
+def our_file(scenario: str, count: int, path: Path, workers: int = 1, video: str = "rle") -> None:
     """Simulate, render and store."""
-    from sightline.physics.data.make import make_dataset
-    from sightline.physics.data.spec import DataSpec
+    from sightline.physics.datasets.making import iter_make_dataset
+    from sightline.physics.datasets.spec import DataSpec
 
-    video = "runs" if path.suffix == ".slv" else "standard"
     spec = DataSpec(scenario, count, size=SIZE, video=video)
-    for _ in make_dataset(spec, path, workers=workers, force=True):
+    for _ in iter_make_dataset(spec, path, workers=workers, force=True):
         pass
 
 
@@ -154,17 +161,17 @@ def against_reference(
     scenario: str, scratch: Path, rounds: int, few: int, many: int
 ) -> dict[str, float]:
     """Return seconds for a video, and ratios to the reference, of making and of storing."""
-    from sightline.physics.worlds.make import sample
+    from sightline.physics.worlds.simulation import sample
 
     samples = sample(scenario, few)
-    theirs, ours, mp4s = scratch / "theirs.h5", scratch / "ours.slv", scratch / "ours.h5"
+    theirs, ours, mp4s = scratch / "theirs.h5", scratch / "ours.h5", scratch / "mp4.h5"
     times = interleaved(
         {
             "reference": lambda: reference_videos(scenario, samples),
             "ours": lambda: our_videos(scenario, many),
             "reference stored": lambda: reference_file(scenario, samples, theirs),
             "ours stored": lambda: our_file(scenario, many, ours),
-            "ours as mp4": lambda: our_file(scenario, few, mp4s),
+            "ours as mp4": lambda: our_file(scenario, few, mp4s, video="standard"),
         },
         rounds,
     )
@@ -182,12 +189,13 @@ def against_reference(
     }
 
 
-def two_programs(path: Path, count: int) -> None:
+def two_programs(path: Path, count: int, video: str) -> None:
     """Let two processes that share nothing make half of the videos each, into files of their own."""
     context = multiprocessing.get_context("spawn")
     halves = [path.with_stem(f"{path.stem}-{half}") for half in "ab"]
     running = [
-        context.Process(target=our_file, args=("uniform", count // 2, half)) for half in halves
+        context.Process(target=our_file, args=("uniform", count // 2, half, 1, video))
+        for half in halves
     ]
     for process in running:
         process.start()
@@ -200,14 +208,15 @@ def two_programs(path: Path, count: int) -> None:
 
 def two_workers(scratch: Path, rounds: int, count: int) -> dict[str, tuple[float, float]]:
     """Return how much faster than one are two workers, and two programs; their start included."""
-    files = {"slv": (scratch / "workers.slv", count), "h5": (scratch / "workers.h5", count // 50)}
+    counts = {"rle": count, "standard": count // 50}
     found = {}
-    for name, (path, videos) in files.items():
+    for name, videos in counts.items():
+        path = scratch / f"{name}.h5"
         times = interleaved(
             {
-                "one": lambda path=path, n=videos: our_file("uniform", n, path, 1),
-                "two": lambda path=path, n=videos: our_file("uniform", n, path, 2),
-                "programs": lambda path=path, n=videos: two_programs(path, n),
+                "one": partial(our_file, "uniform", videos, path, 1, name),
+                "two": partial(our_file, "uniform", videos, path, 2, name),
+                "programs": partial(two_programs, path, videos, name),
             },
             rounds,
             warm_up=0,
@@ -224,9 +233,9 @@ def two_workers(scratch: Path, rounds: int, count: int) -> dict[str, tuple[float
 def judged_per_second(rounds: int, count: int) -> float:
     """Return how many videos a second are parsed and judged by all laws."""
     from sightline.physics.laws import check_laws
-    from sightline.physics.parse import parse, prior_of
-    from sightline.physics.render import render_samples
-    from sightline.physics.worlds.make import sample
+    from sightline.physics.rendering import render_samples
+    from sightline.physics.tracking import parse, prior_of
+    from sightline.physics.worlds.simulation import sample
 
     work = []
     for scenario in SCENARIOS:
@@ -259,13 +268,13 @@ def table(
     row("… one video, reference", "", lambda f: f"{f['reference'] * 1e3:.1f} ms")
     row("… one video, ours", "", lambda f: f"{f['ours'] * 1e6:.0f} µs")
     row(
-        "and store: ours lossless (.slv), reference mp4 in HDF5",
+        "and store: ours lossless (run-length coded), reference mp4 in HDF5",
         "≥ 80×",
         lambda f: f"{f['stored']:.0f}×",
     )
     row("… one video, reference", "", lambda f: f"{f['reference stored'] * 1e3:.1f} ms")
     row("… one video, ours", "", lambda f: f"{f['ours stored'] * 1e6:.0f} µs")
-    row("and store: both mp4 in HDF5 (.h5)", "", lambda f: f"{f['mp4']:.1f}×")
+    row("and store: both mp4 in HDF5", "", lambda f: f"{f['mp4']:.1f}×")
     return "\n".join(
         [
             f"32 frames of {SIZE} px, speed over the released generator's method, one core; {versions}"
@@ -273,9 +282,9 @@ def table(
             "",
             *rows,
             "",
-            f"Two workers over one (aim ≥ 1.8×): {workers['slv'][0]:.2f}× for .slv, "
-            f"{workers['h5'][0]:.2f}× for .h5; two programs that share nothing, on the same machine: "
-            f"{workers['slv'][1]:.2f}× and {workers['h5'][1]:.2f}×.",
+            f"Two workers over one (aim ≥ 1.8×): {workers['rle'][0]:.2f}× run-length coded, "
+            f"{workers['standard'][0]:.2f}× as mp4; two programs that share nothing: "
+            f"{workers['rle'][1]:.2f}× and {workers['standard'][1]:.2f}×.",
             f"Parsing and all laws, one core (aim ≥ 400): {laws:.0f} videos/s.",
         ]
     )
@@ -303,7 +312,7 @@ def main() -> None:
     text = table(found, workers, laws) + "\n"
     print(text, end="")
     if options.write:
-        from sightline.files.atomic import write_text
+        from sightline.io.atomic import write_text
 
         write_text(options.write, text)
 

@@ -1,6 +1,6 @@
 """How good our models are, beside two baselines: `python benchmarks/quality.py --data DIR`.
 
-DIR holds `rgbd` in the format of `sightline.files.rgbd`. Baselines: the row number of a pixel (lower is
+DIR holds `rgbd` in the format of `sightline.io.rgbd`. Baselines: the row number of a pixel (lower is
 nearer; how strong a guess that is!), and FastDepth, fetched by the weights registry. Models that the
 registry does not have yet are left out. `sightline bench rgbd DIR/rgbd --model NAME` gives the same
 figures.
@@ -16,15 +16,15 @@ from pathlib import Path
 import numpy as np
 
 import sightline
-from sightline.benchmarks.predictors import Model, Predictor
+from sightline.benchmarks.predictors import ModelPredictor, Predictor
 from sightline.benchmarks.protocol import Protocol
 from sightline.benchmarks.report import number
-from sightline.benchmarks.run import Report, run
+from sightline.benchmarks.run import BenchmarkReport, run
 from sightline.benchmarks.samples import Item
 from sightline.benchmarks.sets import find
-from sightline.files.atomic import write_text
+from sightline.io.atomic import write_text
+from sightline.models import registry
 from sightline.types import Camera, DepthMap, Kind
-from sightline.weights import catalogue
 
 MODELS = ("fastdepth", "tiny", "small", "tiny-metric")
 RELATIVE = ("spearman", "abs_rel", "delta1")
@@ -33,7 +33,9 @@ RELATIVE = ("spearman", "abs_rel", "delta1")
 class RowNumber:
     """Guess that whatever is lower in the picture is nearer."""
 
-    source = "row number"
+    def source(self, items: Sequence[Item]) -> str:  # noqa: ARG002
+        """Return the name of the guess, which has no weights."""
+        return "row number"
 
     def predict(
         self,
@@ -48,28 +50,31 @@ class RowNumber:
 
 
 def contenders(names: Sequence[str]) -> list[tuple[Predictor, bool]]:
-    """Return the row number and the models there are, each with whether it knows metres."""
+    """Return the row number and the models there are, each with whether it knows meters."""
     found: list[tuple[Predictor, bool]] = [(RowNumber(), False)]
     for name in names:
-        if catalogue.find(name) is None:
+        if registry.find(name) is None:
             print(f"{name}: not in the registry, left out", file=sys.stderr)
             continue
         estimator = sightline.load(name)
-        found.append((Model(estimator), estimator.spec.kind is Kind.METRIC_DEPTH))
+        found.append((ModelPredictor(estimator), estimator.spec.kind is Kind.METRIC_DEPTH))
     return found
 
 
-def summary(reports: Sequence[Report]) -> list[str]:
+def summary(reports: Sequence[BenchmarkReport]) -> list[str]:
     """Return a table of the models: the mean over sets, boundary figures included."""
-    lines = ["| model | Spearman | AbsRel | δ1 | F1 | F1 wide |", "|---|---:|---:|---:|---:|---:|"]
+    lines = [
+        "| model | Spearman | residual | AbsRel | δ1 | F1 | F1 wide |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+    ]
     for report in reports:
-        figures = (*RELATIVE, "boundary_f1", "wide_f1")
+        figures = ("spearman", "residual", "abs_rel", "delta1", "boundary_f1", "wide_f1")
         cells = " | ".join(number(report.overall[key]) for key in figures)
         lines.append(f"| {report.model} | {cells} |")
     return lines
 
 
-def by_set(reports: Sequence[Report], figures: Sequence[str]) -> list[str]:
+def by_set(reports: Sequence[BenchmarkReport], figures: Sequence[str]) -> list[str]:
     """Return a table of the sets, a column per model, its figures separated by strokes."""
     lines = [
         "| set | " + " | ".join(report.model for report in reports) + " |",
@@ -82,7 +87,7 @@ def by_set(reports: Sequence[Report], figures: Sequence[str]) -> list[str]:
     return [*lines, "| **mean** | " + " | ".join(means) + " |"]
 
 
-def words(report: Report) -> str:
+def words(report: BenchmarkReport) -> str:
     """Return the protocol line without the model, which has a column of its own."""
     return report.line.rsplit("; model ", 1)[0]
 
@@ -102,11 +107,11 @@ def main() -> None:
     lines += ["Spearman / AbsRel / δ1 by set:", "", *by_set(reports, RELATIVE)]
     metric = [
         run(benchmark, folder, one, Protocol(align="none"), every=options.every)
-        for one, knows_metres in chosen
-        if knows_metres
+        for one, knows_meters in chosen
+        if knows_meters
     ]
     if metric:
-        lines += ["", f"Metres, AbsRel / δ1 / RMSE [m]: {words(metric[0])}.", ""]
+        lines += ["", f"Meters, AbsRel / δ1 / RMSE [m]: {words(metric[0])}.", ""]
         lines += by_set(metric, ("abs_rel", "delta1", "rmse"))
     text = "\n".join(lines) + "\n"
     print(text, end="")

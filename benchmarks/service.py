@@ -22,15 +22,15 @@ from pathlib import Path
 
 import httpx
 import numpy as np
-import service_load
 from PIL import Image
 
-from sightline.app.hands import memory_of
+import service_load
 from sightline.examples import example_person, example_photograph
-from sightline.files.atomic import write_text
-from sightline.physics.data.mp4 import encode
-from sightline.physics.render import render
-from sightline.physics.worlds.make import sample
+from sightline.io.atomic import write_text
+from sightline.physics.datasets.mp4 import encode
+from sightline.physics.rendering import render
+from sightline.physics.worlds.simulation import sample
+from sightline.server.worker_pool import resident_memory
 
 DOCS = Path(__file__).parents[1] / "docs"
 #: Pixels of the largest picture that is taken: 6000 × 4000.
@@ -80,30 +80,34 @@ def memory() -> list[str]:
     photo, person = example_photograph().read_bytes(), example_person().read_bytes()
     large = io.BytesIO()
     Image.open(io.BytesIO(person)).resize(LARGEST).save(large, "JPEG", quality=90)
-    question = [("image", photo), ("question", (None, "which is nearest?"))]
-    question += [("points", (None, "A=450,60")), ("points", (None, "B=300,330"))]
+    question: list[tuple[str, service_load.FormPart]] = [
+        ("image", photo),
+        ("question", (None, "which is nearest?")),
+        ("points", (None, "A=450,60")),
+        ("points", (None, "B=300,330")),
+    ]
     huge = {"image": large.getvalue()}
     with (
-        serving("--seconds", str(PATIENCE)) as (address, pid, _),
+        serving("--job-timeout", str(PATIENCE)) as (address, pid, _),
         httpx.Client(base_url=address, timeout=PATIENCE) as client,
     ):
         wait_ready(client)
         (worker,) = service_load.workers_of(pid)
-        rows = [("its model loaded", memory_of(worker) / 1e6)]
+        rows = [("its model loaded", resident_memory(worker) / 1e6)]
 
         def used(name: str, send: Callable[[], httpx.Response]) -> None:
             rows.append((name, peak(worker, send)))
 
         used("depth of 600 × 400", lambda: client.post("/v1/depth", files={"image": photo}))
-        used("then metres by a person", lambda: client.post("/v1/metric", files={"image": person}))
+        used("then meters by a person", lambda: client.post("/v1/metric", files={"image": person}))
         used("then a world", lambda: client.post("/v1/physics/world", json={}))
         used("then the video model", lambda: client.post("/v1/physics/predict", json={}))
         used("then a question", lambda: client.post("/v1/ask", files=question))
-        after = memory_of(worker) / 1e6
+        after = resident_memory(worker) / 1e6
         used("then depth of 24 million pixels", lambda: client.post("/v1/depth", files=huge))
-        used("their metres by a person", lambda: client.post("/v1/metric", files=huge))
+        used("their meters by a person", lambda: client.post("/v1/metric", files=huge))
         used("their mesh", lambda: client.post("/v1/depth?format=glb", files=huge))
-        server = memory_of(pid) / 1e6
+        server = resident_memory(pid) / 1e6
     lines = ["* Memory of the worker with the default model, at most during each, in MB:", ""]
     lines += ["| one after the other in one worker | MB |", "|---|---|"]
     lines += [f"| {name} | {most:.0f} |" for name, most in rows]
@@ -116,11 +120,11 @@ def memory() -> list[str]:
 
 def peak(pid: int, send: Callable[[], httpx.Response]) -> float:
     """Return the largest memory of a process in MB during a request that must succeed."""
-    most, over = [memory_of(pid)], threading.Event()
+    most, over = [resident_memory(pid)], threading.Event()
 
     def watch() -> None:
         while not over.wait(0.05):
-            most.append(memory_of(pid))
+            most.append(resident_memory(pid))
 
     watching = threading.Thread(target=watch)
     watching.start()
@@ -138,7 +142,7 @@ def load(seconds: float) -> list[str]:
     """Eight clients for a while."""
     film = encode(render(sample("uniform", 1)[0], 128))
     asked = service_load.kinds(example_photograph().read_bytes(), film, 4_000_000)
-    words = ("--model", "tiny", "--rate", "0", "--body-mb", "4")
+    words = ("--model", "tiny", "--rate", "0", "--max-body-mb", "4")
     with serving(*words) as (address, pid, _), httpx.Client(base_url=address) as client:
         wait_ready(client)
         found = service_load.run(address, pid, asked, seconds)

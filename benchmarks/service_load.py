@@ -15,17 +15,20 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import httpx
 import numpy as np
 
-from sightline.app.hands import memory_of
+from sightline.server.worker_pool import resident_memory
 
 CLIENTS = 8
 #: The 95th percentile of the ratio may be so much.
 MOST_RATIO = 4.0
 _PATIENCE = 300.0
-_ENDED = ("done", "failed", "cancelled")
+#: A field of a multipart form: the bytes of a file, or no file name and a text.
+FormPart = bytes | tuple[None, str]
+_ENDED = ("done", "failed", "canceled")
 
 
 @dataclass(frozen=True)
@@ -126,32 +129,37 @@ def kinds(picture: bytes, film: bytes, body_bytes: int) -> list[Kind]:
     """
     photo = {"image": picture}
     width = _form(people="false", length="10,20,80,20=0.2m")
-    points = [("image", picture), ("question", (None, "which is nearest?"))]
-    points += [("points", (None, "A=20,20")), ("points", (None, "B=60,60"))]
+    points: list[tuple[str, FormPart]] = [
+        ("image", picture),
+        ("question", (None, "which is nearest?")),
+        ("points", (None, "A=20,20")),
+        ("points", (None, "B=60,60")),
+    ]
 
-    def post(path, status=200, **settings):
-        return lambda client, _: _end(client.post(path, **settings)), frozenset({status})
+    def post(name: str, weight: int, path: str, status: int = 200, **settings: Any) -> Kind:
+        def ask(client: httpx.Client, _: random.Random) -> tuple[int, str]:
+            return _end(client.post(path, **settings))
 
-    def damaged(client, rng):
+        return Kind(name, weight, ask, frozenset({status}))
+
+    def damaged(client: httpx.Client, rng: random.Random) -> tuple[int, str]:
         return _end(client.post("/v1/depth", files={"image": picture[: rng.randrange(9, 900)]}))
 
     world = {"scenario": "collision", "speeds": [2.0, 1.0], "radii": [1.0, 0.7]}
     large = {"image": bytes(body_bytes + 1000)}
     return [
-        Kind("depth", 6, *post("/v1/depth", files=photo)),
-        Kind("metric", 2, *post("/v1/metric", files={**photo, **width})),
-        Kind("ask", 1, *post("/v1/ask", files=points)),
-        Kind("score", 3, *post("/v1/physics/score", files={"video": film})),
-        Kind("world", 3, *post("/v1/physics/world", json=world)),
-        Kind("predict", 1, *post("/v1/physics/predict", json={})),
+        post("depth", 6, "/v1/depth", files=photo),
+        post("metric", 2, "/v1/metric", files={**photo, **width}),
+        post("ask", 1, "/v1/ask", files=points),
+        post("score", 3, "/v1/physics/score", files={"video": film}),
+        post("world", 3, "/v1/physics/world", json=world),
+        post("predict", 1, "/v1/physics/predict", json={}),
         Kind("job", 2, lambda client, _: _followed(client, photo), frozenset({200})),
-        Kind(
-            "cancelled job", 2, lambda client, _: _cancelled(client, photo), frozenset({409, 200})
-        ),
+        Kind("canceled job", 2, lambda client, _: _canceled(client, photo), frozenset({409, 200})),
         Kind("damaged picture", 2, damaged, frozenset({422})),
-        Kind("wrong number", 2, *post("/v1/physics/world", 422, json={"speeds": [99]})),
-        Kind("wrong length", 1, *post("/v1/metric", 422, files={**photo, **_form(length="wide")})),
-        Kind("too large", 1, *post("/v1/depth", 413, files=large)),
+        post("wrong number", 2, "/v1/physics/world", 422, json={"speeds": [99]}),
+        post("wrong length", 1, "/v1/metric", 422, files={**photo, **_form(length="wide")}),
+        post("too large", 1, "/v1/depth", 413, files=large),
     ]
 
 
@@ -193,7 +201,7 @@ def _words(pid: int) -> bytes:
 
 
 def _memory(pid: int) -> float:
-    return sum(map(memory_of, [pid, *workers_of(pid)])) / 1e6
+    return sum(map(resident_memory, [pid, *workers_of(pid)])) / 1e6
 
 
 def _alone(client: httpx.Client, kind: Kind, times: int) -> float:
@@ -262,8 +270,8 @@ def _followed(client: httpx.Client, photo: dict[str, bytes]) -> tuple[int, str]:
     return answer
 
 
-def _cancelled(client: httpx.Client, photo: dict[str, bytes]) -> tuple[int, str]:
-    """Start a job and cancel it; it ends as cancelled (409), or was quicker (200)."""
+def _canceled(client: httpx.Client, photo: dict[str, bytes]) -> tuple[int, str]:
+    """Start a job and cancel it; it ends as canceled (409), or was quicker (200)."""
     started = client.post("/v1/depth?wait=false", files=photo)
     if started.status_code != 202:
         return _end(started)

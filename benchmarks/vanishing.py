@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from sightline.files.atomic import write_text
-from sightline.metric.vanishing import FocalGuess, focal_from_lines
-from sightline.scenes.make import make_scene
+from sightline.io.atomic import write_text
+from sightline.metric.vanishing_points import FocalEstimate, focal_from_lines
+from sightline.scenes.generate import make_scene
 
 SEED, WIDTH, HEIGHT = 77, 640, 480
 HEAD = "| pictures | n | answers | error | worst | sigma | within 1 σ | within 2 σ | time |"
@@ -55,7 +55,7 @@ def photographs(folder: Path) -> dict[str, list[Sample]]:
     return sets
 
 
-def row(name: str, found: list[tuple[FocalGuess | None, float, float]]) -> str:
+def row(name: str, found: list[tuple[FocalEstimate | None, float, float]]) -> str:
     """Make a row of the table from answers, true focal lengths and seconds."""
     answers = [(guess, focal) for guess, focal, _ in found if guess is not None]
     share = f"{len(answers)} ({len(answers) / len(found):.0%})"
@@ -70,7 +70,7 @@ def row(name: str, found: list[tuple[FocalGuess | None, float, float]]) -> str:
     return f"| {name} | {len(found)} | {share} | {' | '.join(cells)} | {seconds} |"
 
 
-def answer(samples: Iterator[Sample]) -> list[tuple[FocalGuess | None, float, float]]:
+def answer(samples: Iterator[Sample]) -> list[tuple[FocalEstimate | None, float, float]]:
     """Ask for the focal length of each picture."""
     found = []
     for pixels, focal in samples:

@@ -1,32 +1,31 @@
-"""Training steps side by side with diffusers' Latte, a video diffusion transformer: interleaved.
+"""Training speed beside diffusers' Latte, a video diffusion transformer, measured interleaved.
 
     python benchmarks/video_model.py [--rounds 5] [--network mini] [--patch 4] [--batch 16] [--moments]
                                      [--threads 1] [--compile] [--write docs/tables/speed-video.md]
     python benchmarks/video_model.py --steps 1 2 5 10 20 50 [--count 64]
                                      [--write docs/tables/video-steps.md]
 
-Both get the same latents: 32 frames of 8 × 8, 8 channels; with `--moments` 32 vectors of 16 numbers,
-four to a token, as the studies have them. Beside the noise stand as many given frames and a mask.
-Patches and so tokens are the same, and so are blocks, width, heads, batch and precision; a step is
-forward, backward and AdamW. Latte's blocks take turns between space and time; ours look at the whole
-video (full), or take turns as well (factorised). The reference is Latte in a plain loop, with AdamW as
-it comes. Ours has what our training has: AdamW in one pass (fused) and, in rows of their own, a step
-that is compiled (`--compile`, as `sightline video train --compile`). Latte is measured with each of
-these as well, so that what the network does can be told from what the loop does. What is printed:
+Both networks get the same latents: 32 frames of 8 × 8 with 8 channels; with `--moments` 32 vectors
+of 16 values, four per token, as in the studies; concatenated with condition frames and a mask.
+Tokens, blocks, width, heads, batch and precision are equal; a step is forward, backward and AdamW.
+Latte alternates between attention in space and time; ours attends to the whole video (full), or
+alternates as well (factorized). The reference is Latte in a plain loop with default AdamW. Ours
+uses what our training
+uses: fused AdamW and, in separate rows, a compiled step (`--compile`). Latte is measured with each of
+these, too, to separate the network from the loop. Printed are:
 
-* milliseconds of a step; the ratio of plain Latte's to it, and of Latte's with the same settings:
-  medians over rounds of times taken one after the other, so that a busy machine slows all;
-* the share of the measured peak of float32 matrix products that our step reaches, counting the products
-  of linear layers and attention three times (forward, and backward twice);
-* milliseconds for a video from noise, with 20 steps of sampling; with `--moments` those to code a video
-  of 64 px, too.
+* milliseconds per step, and the ratios of plain Latte's and of equally configured Latte's time to it:
+  medians over interleaved rounds, so that a busy machine slows all;
+* the share of the measured float32 matrix-product peak that our step reaches, counting linear
+  layers and attention three times (forward, and backward twice);
+* milliseconds to sample a video with 20 steps; with `--moments` also to encode a video of 64 px.
 
-With one thread, times are those that the process had on its core, so that waiting for others does not
-count; what they do to caches and clock does. So the load of the machine is printed, and a figure taken
-at a load above one should not be quoted without it.
+With one thread, CPU times of the process are reported, so waiting for other processes does not
+count, but their effect on caches and clock does. The load of the machine is printed; do not quote
+figures measured at a load above one without it.
 
-`--steps` measures something else: the velocity error of the embedded model with so many steps of
-sampling, on videos in range of a seed that no training has.
+`--steps` instead measures the velocity error of the embedded model by number of sampling steps, on
+videos in range of a seed that no training uses.
 """
 
 from __future__ import annotations
@@ -39,41 +38,38 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import torch
 from torch import Tensor, nn
 
-from sightline.files.atomic import write_text
-from sightline.video_model.autoencoder.codec import encode_bytes
-from sightline.video_model.codecs import find_codec
+from sightline.io.atomic import write_text
+from sightline.models.hub import quiet_libraries
+from sightline.video_model.autoencoders.codec import encode_bytes
 from sightline.video_model.compiling import why_not
 from sightline.video_model.data import open_videos
-from sightline.video_model.diffusion.draws import draw_noise
-from sightline.video_model.diffusion.sampling import sample
-from sightline.video_model.diffusion.schedule import make_schedule
-from sightline.video_model.learner import Learner
-from sightline.video_model.model import EMBEDDED, load_known
-from sightline.video_model.options import BuildOptions
-from sightline.video_model.scoring import mean_of, spec_of, take_all
-from sightline.video_model.transformer.condition import first_frames
-from sightline.video_model.transformer.network import VideoTransformer
-from sightline.video_model.transformer.options import TransformerOptions
-from sightline.weights.quiet import quiet_libraries
+from sightline.video_model.diffusion import draw_noise, make_schedule, sample
+from sightline.video_model.files import find_codec
+from sightline.video_model.learner import VideoObjective
+from sightline.video_model.options import Attention, BuildOptions, TransformerOptions
+from sightline.video_model.pipeline import EMBEDDED, load_known
+from sightline.video_model.scoring import mean_of, score_model, spec_of
+from sightline.video_model.transformer import VideoTransformer, first_frames
 
 FRAMES, GIVEN = 32, 3
 SAMPLING = 20
 
-#: Videos in range that steps of sampling are measured on.
+#: Worlds and seed of the sampling-step measurement.
 WORLDS, SEED = ("uniform", "collision", "parabola"), 77
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Latents and tokens.
+    """Latent shape and patch.
 
     Attributes:
         side: rows and columns of latents.
-        channels: of a latent.
+        channels: channels of a latent.
         patch: frames, rows and columns of a token.
     """
 
@@ -92,19 +88,24 @@ class Shape:
         return FRAMES // self.patch[0] * (self.side // self.patch[1]) ** 2
 
 
-def ours(network: str, shape: Shape, attention: str) -> VideoTransformer:
+def ours(network: str, shape: Shape, attention: Attention) -> VideoTransformer:
     """Build our transformer."""
     options = TransformerOptions(
-        *(FRAMES, shape.side, shape.side, shape.channels, shape.patch, network),
+        frames=FRAMES,
+        height=shape.side,
+        width=shape.side,
+        channels=shape.channels,
+        patch=shape.patch,
+        size=network,
         attention=attention,
     )
     return VideoTransformer(options)
 
 
 def latte(network: VideoTransformer) -> nn.Module:
-    """Build diffusers' Latte with as many blocks, of the same width and heads, on the same tokens.
+    """Build diffusers' Latte with equal blocks, width, heads and tokens.
 
-    It has no patches of time: frames of a token are channels to it.
+    It has no temporal patches: frames of a token become channels.
     """
     with quiet_libraries():
         from diffusers import LatteTransformer3DModel
@@ -129,7 +130,7 @@ def latte(network: VideoTransformer) -> nn.Module:
 
 
 class LatteLearner(nn.Module):
-    """Latte and the same loss as ours."""
+    """Latte with the same loss as ours."""
 
     def __init__(self, network: nn.Module, shape: Shape) -> None:
         super().__init__()
@@ -138,7 +139,7 @@ class LatteLearner(nn.Module):
 
     def forward(self, video: Tensor, noise: Tensor, t: Tensor, _: None) -> Tensor:
         """Return the mean loss."""
-        from sightline.video_model.diffusion.loss import noisy_and_target, velocity_loss
+        from sightline.video_model.diffusion import noisy_and_target, velocity_loss
 
         condition = first_frames(video, GIVEN)
         noisy, target = noisy_and_target(video, noise, t, self.gammas)
@@ -146,7 +147,7 @@ class LatteLearner(nn.Module):
         mask = mask.expand(-1, 1, -1, self.side, self.side)
         seen = torch.cat([noisy, condition.video, mask], dim=1)
         if self.time > 1:
-            seen = seen.unflatten(2, (-1, self.time)).transpose(2, 3).flatten(1, 2)
+            seen = torch.unflatten(seen, 2, (-1, self.time)).transpose(2, 3).flatten(1, 2)
         caption = torch.zeros(len(seen), 1, 1)
         said = self.network(seen, timestep=t, encoder_hidden_states=caption).sample
         if self.time > 1:
@@ -157,23 +158,23 @@ class LatteLearner(nn.Module):
 def stepper(
     learner: nn.Module, batch: int, latents: tuple[int, ...], *, plain: bool = False
 ) -> Callable[[], None]:
-    """Return a function that takes one training step, with AdamW as it comes or in one pass."""
-    optimiser = torch.optim.AdamW(learner.parameters(), lr=1e-4, fused=None if plain else True)
+    """Return a function that takes one training step, with default or fused AdamW."""
+    optimizer = torch.optim.AdamW(learner.parameters(), lr=1e-4, fused=None if plain else True)
     generator = torch.Generator().manual_seed(0)
     shape = (batch, *latents)
     video, noise = (torch.randn(shape, generator=generator) for _ in range(2))
     t = torch.randint(0, 1000, (batch,), generator=generator)
 
     def step() -> None:
-        optimiser.zero_grad(set_to_none=True)
+        optimizer.zero_grad(set_to_none=True)
         learner(video, noise, t, None).backward()
-        optimiser.step()
+        optimizer.step()
 
     return step
 
 
 def step_flops(network: VideoTransformer, batch: int) -> float:
-    """Count multiplications and additions of a step: linear layers and attention, three times."""
+    """Count the floating-point operations of a step: linear layers and attention, three times."""
     frames, rows, columns = network.options.grid
     size, tokens = network.options.build, frames * rows * columns
     seen = tokens if network.options.attention == "full" else (rows * columns + frames) / 2
@@ -182,13 +183,13 @@ def step_flops(network: VideoTransformer, batch: int) -> float:
 
 
 def gemm_peak(side: int = 1536) -> float:
-    """Measure the best rate of a float32 matrix product, in FLOP/s."""
+    """Measure the peak rate of a float32 matrix product, in FLOP/s."""
     a, b = (torch.randn(side, side) for _ in range(2))
     return 2 * side**3 / min(timed(lambda: torch.mm(a, b)) for _ in range(6))
 
 
 def timed(work: Callable[[], object]) -> float:
-    """Return seconds: of this process on its core with one thread, of the clock with several."""
+    """Return seconds: CPU time with one thread, wall time with several."""
     clock = time.process_time if torch.get_num_threads() == 1 else time.perf_counter
     begin = clock()
     work()
@@ -196,7 +197,7 @@ def timed(work: Callable[[], object]) -> float:
 
 
 def sampling_time(network: VideoTransformer, batch: int) -> float:
-    """Return seconds for a video from noise."""
+    """Return seconds to sample a video."""
     shape = network.options.shape
     network.eval()
     noise = draw_noise(0, range(batch), shape)
@@ -209,7 +210,7 @@ def sampling_time(network: VideoTransformer, batch: int) -> float:
 
 
 def coding_time(batch: int) -> float:
-    """Return seconds to code a video of 64 px by the embedded codec of moments."""
+    """Return seconds to encode a 64 px video by the embedded codec of moments."""
     codec, _ = find_codec(EMBEDDED)
     truths = open_videos("uniform", 64, count=batch)
     planes = [torch.from_numpy(truths.video(number))[None] for number in range(batch)]
@@ -218,7 +219,7 @@ def coding_time(batch: int) -> float:
 
 
 def measure_steps(steps: Sequence[int], count: int) -> list[str]:
-    """Measure the error of the embedded model over steps of sampling; return lines of a table."""
+    """Measure the error of the embedded model by sampling steps; return table lines."""
     model, digest = load_known(device="cpu")
     lines = [
         f"Embedded model ({digest[:12]}), {count} videos in range of each world, seed {SEED}; mean "
@@ -229,7 +230,7 @@ def measure_steps(steps: Sequence[int], count: int) -> list[str]:
     ]
     for number in steps:
         specs = [spec_of(world, count, model.size, SEED) for world in WORLDS]
-        cells = [f"{mean_of(take_all(model, spec, steps=number)):.3f}" for spec in specs]
+        cells = [f"{mean_of(score_model(model, spec, steps=number)):.3f}" for spec in specs]
         lines.append(f"| {number} | {' | '.join(cells)} |")
         print(lines[-1], flush=True)
     return lines
@@ -237,13 +238,13 @@ def measure_steps(steps: Sequence[int], count: int) -> list[str]:
 
 @dataclass(frozen=True)
 class Row:
-    """What is measured.
+    """Measured configuration.
 
     Attributes:
-        name: in the table.
-        network: Latte, or ours.
+        name: label in the table.
+        network: Latte or our network.
         step: takes one training step.
-        alike: name of Latte's row with the same settings.
+        alike: label of Latte's row with the same settings.
     """
 
     name: str
@@ -256,18 +257,22 @@ PLAIN, FUSED = "Latte (diffusers), plain loop", "Latte, fused AdamW"
 
 
 def rows_of(network: str, shape: Shape, batch: int, *, compiling: bool) -> list[Row]:
-    """Return all that is measured, each with a network of its own."""
+    """Return all configurations, each with its own network."""
 
-    def ours_of(kind: str) -> Learner:
-        return Learner(ours(network, shape, kind), GIVEN, BuildOptions())
+    def ours_of(kind: Attention) -> VideoObjective:
+        return VideoObjective(ours(network, shape, kind), GIVEN, BuildOptions())
 
     def latte_of() -> LatteLearner:
         return LatteLearner(latte(ours(network, shape, "full")), shape)
 
     def row(
-        name: str, learner: Learner | LatteLearner, *, plain: bool = False, fast: bool = False
+        name: str,
+        learner: VideoObjective | LatteLearner,
+        *,
+        plain: bool = False,
+        fast: bool = False,
     ) -> Row:
-        run = torch.compile(learner, dynamic=False) if fast else learner
+        run = cast(nn.Module, torch.compile(learner, dynamic=False)) if fast else learner
         step = stepper(run, batch, shape.latents, plain=plain)
         alike = f"{FUSED}, compiled" if fast else PLAIN if plain else FUSED
         return Row(name, learner.network, step, alike)
@@ -275,13 +280,13 @@ def rows_of(network: str, shape: Shape, batch: int, *, compiling: bool) -> list[
     rows = [
         row(PLAIN, latte_of(), plain=True),
         row(FUSED, latte_of()),
-        row("ours, factorised", ours_of("factorised")),
+        row("ours, factorized", ours_of("factorized")),
         row("ours, full", ours_of("full")),
     ]
     if compiling:
         rows += [
             row(f"{FUSED}, compiled", latte_of(), fast=True),
-            row("ours, factorised, compiled", ours_of("factorised"), fast=True),
+            row("ours, factorized, compiled", ours_of("factorized"), fast=True),
             row("ours, full, compiled", ours_of("full"), fast=True),
         ]
     return rows
@@ -290,7 +295,7 @@ def rows_of(network: str, shape: Shape, batch: int, *, compiling: bool) -> list[
 def measure(
     network: str, shape: Shape, batch: int, rounds: int, *, compiling: bool = False
 ) -> list[str]:
-    """Measure everything; return lines of a table."""
+    """Measure all configurations; return table lines."""
     rows = rows_of(network, shape, batch, compiling=compiling)
     times: dict[str, list[float]] = {row.name: [] for row in rows}
     for number in range(rounds + 2):
@@ -330,7 +335,7 @@ def measure(
 
 
 def main() -> None:
-    """Measure and print, and write if asked to."""
+    """Run the benchmark, print the table, and write it if requested."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--network", default="mini")

@@ -17,10 +17,10 @@ import cv2
 import numpy as np
 
 import sightline
-from sightline.depth.training.items import is_held_out
-from sightline.files.atomic import write_bytes
-from sightline.files.color import colorize
-from sightline.files.pictures import PICTURE_SUFFIXES, read_picture
+from sightline.io.atomic import write_bytes
+from sightline.io.color import colorize
+from sightline.io.images import PICTURE_SUFFIXES, read_picture
+from sightline.training.data.items import is_held_out
 
 #: Size of one panel in [px], (height, width), and panels across.
 PANEL, ACROSS = (150, 200), 2

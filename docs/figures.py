@@ -14,7 +14,7 @@ from skimage import data
 from sklearn.datasets import load_sample_image
 
 import sightline
-from sightline.files.color import colorize
+from sightline.io.color import colorize
 
 PICTURES = Path(__file__).parent / "pictures"
 HEIGHT = 300

@@ -21,8 +21,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 PICTURES = Path(__file__).parent / "pictures"
 FOLDER = Path(__file__).parents[1] / "build" / "screenshots"
 SHOWN = (
-    *("depth-desktop-light", "metres-desktop-light", "ask-desktop-dark", "physics-desktop-dark"),
-    *("depth-phone-light", "metres-phone-dark", "physics-phone-light"),
+    *("depth-desktop-light", "meters-desktop-light", "ask-desktop-dark", "physics-desktop-dark"),
+    *("depth-phone-light", "meters-phone-dark", "physics-phone-light"),
 )
 SIZES = {"desktop": (1280, 800), "phone": (390, 844)}
 LOOKS = ("light", "dark")
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def photograph_demo(browser: Browser) -> None:
-    """Make the demo and photograph it whole; the docs show its part on metres."""
+    """Make the demo and photograph it whole; the docs show its part on meters."""
     words = [sys.executable, "-m", "sightline", "demo", "--out", str(FOLDER / "demo")]
     subprocess.run(words, check=True)
     for size, (width, height) in SIZES.items():
@@ -69,8 +69,8 @@ def photograph_demo(browser: Browser) -> None:
             page.evaluate("scrollTo(0, 0)")
             page.screenshot(path=FOLDER / f"demo-{size}-{look}.png", full_page=True)
             if (size, look) == ("desktop", "dark"):
-                part = page.locator("#metres")
-                part.screenshot(path=PICTURES / "demo-metres.jpg", type="jpeg", quality=88)
+                part = page.locator("#meters")
+                part.screenshot(path=PICTURES / "demo-meters.jpg", type="jpeg", quality=88)
             context.close()
 
 
@@ -106,7 +106,7 @@ def photograph(
     page.wait_for_selector(".shelf img")
     page.wait_for_timeout(300)
     keep(page, f"start-{size}-{look}")
-    for tab, act in (("depth", depth), ("metres", metres), ("ask", ask), ("physics", physics)):
+    for tab, act in (("depth", depth), ("meters", meters), ("ask", ask), ("physics", physics)):
         page.click(f"#tab-{tab}")
         act(page)
         page.mouse.move(0, 0)
@@ -129,13 +129,13 @@ def depth(page: Page) -> None:
     click(page, "depth", 0.3, 0.72)
 
 
-def metres(page: Page) -> None:
-    """Metres by the person in the portrait, with a distance."""
+def meters(page: Page) -> None:
+    """Meters by the person in the portrait, with a distance."""
     page.click(".samples button:nth-child(2)")
-    page.wait_for_selector("#panel-metres .save:not([hidden])")
-    click(page, "metres", 0.44, 0.25)
-    click(page, "metres", 0.62, 0.7)
-    page.wait_for_selector("#panel-metres .distances small:not(:empty)")
+    page.wait_for_selector("#panel-meters .save:not([hidden])")
+    click(page, "meters", 0.44, 0.25)
+    click(page, "meters", 0.62, 0.7)
+    page.wait_for_selector("#panel-meters .distances small:not(:empty)")
 
 
 def ask(page: Page) -> None:

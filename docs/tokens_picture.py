@@ -9,9 +9,9 @@ from PIL import Image
 
 from sightline.depth.estimator import load
 from sightline.examples import example_photograph
-from sightline.files.color import colorize
-from sightline.files.pictures import read_picture
-from sightline.perception.codebook.tokenizer import DepthTokenizer
+from sightline.io.color import colorize
+from sightline.io.images import read_picture
+from sightline.perception import DepthTokenizer
 from sightline.types import DepthMap, Kind
 
 HEIGHT = 300

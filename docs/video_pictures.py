@@ -9,21 +9,20 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
-from importlib import resources
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
-from sightline.files.atomic import write_text
+from sightline.io.atomic import write_text
+from sightline.reports.figures import COLORS, standalone
 from sightline.video_model.demo import SEED
-from sightline.video_model.model import load
-from sightline.video_model.scoring import mean_of, spec_of, take_all, values_of
-from sightline.video_model.showing import strips
-from sightline.video_model.study.catalogue import STUDIES
-from sightline.video_model.study.readings import read_study
-from sightline.video_model.study.run import SCORES
+from sightline.video_model.page import strips
+from sightline.video_model.pipeline import load
+from sightline.video_model.scoring import mean_of, score_model, spec_of, values_of
+from sightline.video_model.studies.analysis import analyze_study
+from sightline.video_model.studies.catalog import STUDIES
+from sightline.video_model.studies.run import SCORES
 
 DOCS = Path(__file__).parent
 #: Worlds on the sheet of films, two rows each.
@@ -31,23 +30,11 @@ FILMS = ("uniform", "uniform:ood", "collision", "collision:ood", "parabola", "pa
 COUNT = 16
 
 
-def style() -> str:
-    """Return the look of our plots by day, for a file that stands alone."""
-    look = resources.files("sightline.report").joinpath("templates/look.css").read_text()
-    found = dict(re.findall(r"(--[\w-]+): light-dark\((.+), (?:#|rgb).+\);", look))
-    found["--model"] = found["--accent"]
-    start = look.index("svg text {")
-    rules = look[start : look.index("/* ----", start)]
-    rules = re.sub(r"var\((--[\w-]+)\)", lambda match: found[match[1]], rules)
-    return f"<style>svg{{font:11px system-ui,sans-serif}}{rules}</style>"
-
-
-def alone(svg: str) -> str:
-    """Make a plot of a page a file."""
-    text = svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
-    start = text.index(">") + 1
-    ground = '<rect width="100%" height="100%" fill="#fff"/>'
-    return text[:start] + style() + ground + text[start:]
+def untheme(svg: str) -> str:
+    """Return a plot of a page as a file with the light colors."""
+    for name, color in COLORS.items():
+        svg = svg.replace(f"var(--{name})", color)
+    return standalone(svg)
 
 
 def write_study(name: str, folder: Path) -> None:
@@ -56,7 +43,7 @@ def write_study(name: str, folder: Path) -> None:
     scores = {
         trial.name: json.loads((folder / trial.name / SCORES).read_text()) for trial in cost.trials
     }
-    outcome = read_study(study, cost, scores)
+    outcome = analyze_study(study, cost, scores)
     lines, number = [], 0
     for section in outcome.sections:
         if section.rows:
@@ -64,7 +51,7 @@ def write_study(name: str, folder: Path) -> None:
             rows = [section.header, ruler, *section.rows]
             lines += [f"| {' | '.join(row)} |" for row in rows] + [""]
         for _, drawing in section.plots:
-            write_text(DOCS / f"pictures/video-{name}-{number}.svg", alone(str(drawing)))
+            write_text(DOCS / f"pictures/video-{name}-{number}.svg", untheme(str(drawing)))
             number += 1
     if study.reading == "scaling":  # what the table does not say already
         lines += [f"* {line}" for line in outcome.lines[len(cost.trials) :]]
@@ -77,7 +64,7 @@ def write_films() -> None:
     """Write a sheet: of each world and range the film with the middle error, truth above."""
     model, rows = load(device="cpu"), []
     for word in FILMS:
-        takes = take_all(model, spec_of(word, COUNT, model.size, SEED))
+        takes = score_model(model, spec_of(word, COUNT, model.size, SEED))
         errors = np.nan_to_num(values_of(takes), nan=np.inf)
         take = takes[int(np.argsort(errors)[int(np.isfinite(errors).sum()) // 2])]
         rows += [take.truth, take.made]

@@ -1,27 +1,25 @@
-"""A coloured mesh of a photograph, for any 3D viewer, without the points that fly at edges.
+"""Write a photograph as a colored mesh and a point cloud for 3D viewers.
 
 python examples/02_point_cloud.py [photo.jpg]
 """
 
 import sys
-from pathlib import Path
 
-import sightline
+import sightline as sl
 from sightline.examples import example_photograph
-from sightline.files.clouds import write_points
-from sightline.files.pictures import read_picture
-from sightline.geometry import to_points
+from sightline.io import read_picture
 
-photo = Path(sys.argv[1]) if len(sys.argv) > 1 else example_photograph()
+photo = sys.argv[1] if len(sys.argv) > 1 else example_photograph()
 
 picture = read_picture(photo)
-depth = sightline.load("default").infer(picture)
+depth = sl.load("small").infer(picture)
 
-mesh = to_points(depth, picture.pixels, mesh=True, max_points=200_000)
-write_points("photo.glb", mesh)
-cloud = to_points(depth, picture.pixels)
-write_points("photo.ply", cloud)
+mesh = depth.to_pointcloud(picture.pixels, mesh=True, max_points=200_000)
+mesh.save("photo.glb")
+cloud = depth.to_pointcloud(picture.pixels)
+cloud.save("photo.ply")
 
+triangles = 0 if mesh.faces is None else len(mesh.faces)
 unit = mesh.unit or "no unit (relative depth)"
-print(f"{len(mesh)} points, {len(mesh.faces)} triangles, {unit}")
-print(f"{1 - len(cloud) / depth.values.size:.1%} of the pixels hang at edges and are left out")
+print(f"{len(mesh)} points, {triangles} triangles, {unit}")
+print(f"{1 - len(cloud) / depth.values.size:.1%} of the pixels lie on depth edges and are omitted")

@@ -1,4 +1,4 @@
-"""A folder in which not every file is a picture: go on, and report.
+"""Process a folder in which not every file is an image: continue and report.
 
 python examples/04_folder_with_bad_files.py [FOLDER]
 """
@@ -7,10 +7,8 @@ import shutil
 import sys
 from pathlib import Path
 
-import sightline
-from sightline.errors import InputError
+import sightline as sl
 from sightline.examples import example_photograph
-from sightline.files.depth_files import write_depth
 
 if len(sys.argv) > 1:
     folder = Path(sys.argv[1])
@@ -20,12 +18,12 @@ else:
     shutil.copy(example_photograph(), folder / "good.jpg")
     (folder / "broken.jpg").write_bytes(example_photograph().read_bytes()[:5000])
 
-estimator = sightline.load("default")
+estimator = sl.load("small")
 for path in sorted(folder.iterdir()):
     try:
         depth = estimator.infer(path)
-    except InputError as error:
+    except sl.InputError as error:
         print(f"skipped: {error}")
         continue
-    write_depth(Path("results") / f"{path.stem}.npz", depth)
+    depth.save(Path("results") / f"{path.stem}.npz")
     print(f"done: {path.name}, nearest at {depth.values.argmax() % depth.width} px from the left")

@@ -1,45 +1,40 @@
-"""Has a video model learnt the laws? Run one on collisions and read its score.
+"""Run a video model on collisions and score how well it obeys the laws of motion.
 
-The model here believes that everything goes on as it moved last. It is right until the balls meet.
+The model of this example continues every body at its last velocity. It is right until the balls
+collide.
 """
-
-import json
-from pathlib import Path
 
 import numpy as np
 
-from sightline.cli import main
-from sightline.physics.parse import parse
-from sightline.physics.render import render
-from sightline.physics.types import Motion
+from sightline import physics
 
 
 class ConstantVelocity:
-    """Parses the given frames, and draws what it saw moving on for ever."""
+    """Track the bodies in the given frames and render them at constant velocity."""
 
     def predict(self, condition: np.ndarray, mask: np.ndarray, n: int) -> np.ndarray:
-        tracks = parse(condition[mask])
+        tracks = physics.parse(condition[mask])
         velocity = tracks.velocities[-2]
         steps = np.arange(n)[:, None, None] * tracks.frame_time
         positions = tracks.positions[0] + velocity * steps
-        motion = Motion(
+        motion = physics.Motion(
             positions,
             np.broadcast_to(velocity, positions.shape).copy(),
             tracks.sizes,
-            tracks.body_colours,
+            tracks.body_colors,
             tracks.body_shapes,
         )
-        return render(motion, condition.shape[1])
+        return physics.render(motion, condition.shape[1])
 
 
 def run() -> None:
-    main(["physics", "make", "collision", "--count", "24", "--out", "collisions.slv"])
-    model = f"{Path(__file__).stem}:ConstantVelocity"
-    main(["physics", "run", "--model", model, "--data", "collisions.slv", "--out", "videos"])
-    main(["physics", "score", "videos", "--truth", "collisions.slv", "--out", "score"])
-    laws = json.loads(Path("score/scores.json").read_text())["summary"]["model"]["in"]["laws"]
+    physics.make_dataset(physics.DataSpec("collision", 24), "collisions.h5").close()
+    physics.run_model(ConstantVelocity(), "collisions.h5", "videos")
+    report = physics.score("videos", truth="collisions.h5")
+    report.to_html("report.html")
+    laws = report.summary["model"]["in"].laws
     for name in ("velocity_before", "velocity_paper", "penetration"):
-        print(f"{name}: {laws[name]['mean']:.3f} {'units' if name == 'penetration' else 'units/s'}")
+        print(f"{name}: {laws[name].value:.3f} {'units' if name == 'penetration' else 'units/s'}")
 
 
 if __name__ == "__main__":

@@ -1,16 +1,15 @@
-"""How wide is the table, if the cup is eight centimetres wide? Metres from one known length."""
+"""Measure a table in meters, given that the cup on it is eight centimeters wide."""
 
-import sightline
+import sightline as sl
 from sightline.examples import example_photograph
 
-# x, y of both ends in the picture, and how far apart they are.
-cup = "200,200,330,200=8cm±5mm"
-found, metres = sightline.measure(
-    example_photograph(), (30, 330), (560, 330), length=(cup,), people=False
-)
-print(f"across the table: {found.distance} m")
-print(f"camera to the left end: {found.ranges[0]} m")
-for yardstick in metres.fit.clues:
-    print(f"by {yardstick.name}, ± {yardstick.sigma:.0%}")
-for warning in metres.warnings:
-    print("note:", warning)
+# Pixels (x, y) of both ends, the length in meters, and its relative standard deviation.
+cup = sl.Length((200, 200), (330, 200), 0.08, relative_sigma=0.06)
+result = sl.metric(example_photograph(), known=[cup], people=False)
+table = sl.measure(result, (30, 330), (560, 330))
+print(f"across the table: {table}")
+print(f"camera to the left end: {table.ranges[0]}")
+for evidence in result.evidence:
+    print(f"by {evidence.name}, ± {evidence.sigma:.0%}")
+for warning in result.warnings:
+    print(f"warning: {warning}")

@@ -1,15 +1,16 @@
-"""Ask which point of a photograph is nearest, and look at the steps that led to the answer."""
+"""Ask which point of a photo is nearest, and print the steps of the answer."""
 
-import sightline
+import sightline as sl
 from sightline.examples import example_photograph
-from sightline.perception.showing import lines_of
+from sightline.perception import DepthAnswer, format_reply
 
 POINTS = {"A": (60, 40), "B": (330, 330)}
 
-reply = sightline.ask(example_photograph(), "which is nearest?", POINTS)
-print("\n".join(lines_of(reply)))
+reply = sl.ask(example_photograph(), "which is nearest?", POINTS)
+print("\n".join(format_reply(reply)))
 
 answer = reply.answer
-print(f"\nIt saw the points at {dict(answer.own_places)}, in pixels of 336 × 336.")
-print(f"The map that it wrote reads { ({k: round(v, 2) for k, v in answer.values.items()}) }.")
-print("Words and map agree." if answer.agrees else "The map counts, not the words.")
+assert isinstance(answer, DepthAnswer)  # a question about points is answered by a depth map
+print(f"\nIt located the points at {dict(answer.own_places)}, in pixels of 336 × 336.")
+print(f"The values of its depth map are { ({k: round(v, 2) for k, v in answer.values.items()}) }.")
+print("Words and map agree." if answer.agrees else "The answer follows the map, not the words.")

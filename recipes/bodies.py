@@ -1,4 +1,4 @@
-"""Bake the library of bodies, `src/sightline/scenes/bodies.npz`, with anny.
+"""Bake the library of bodies, `src/sightline/scenes/people/bodies.npz`, with anny.
 
     pip install -c constraints.txt anny==0.6.2
     python recipes/bodies.py
@@ -12,17 +12,19 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import anny
 import numpy as np
 import torch
-from anny.shape_distribution import SimpleShapeDistribution
 from body_surface import close, hair_depth, landmarks, regions, seen
 from decimate import Collapser
 from numpy.typing import NDArray
 
-from sightline.files.atomic import atomic_path
-from sightline.scenes.bodies import JOINTS, LANDMARKS, REGIONS
+from sightline.io.atomic import atomic_path
+from sightline.scenes.people.bodies import JOINTS, LANDMARKS, REGIONS
+
+if TYPE_CHECKING:
+    import anny
 
 #: (from, to, how many) of the age in years.
 AGES = ((3, 7, 7), (7, 12, 8), (12, 18, 9), (18, 35, 24), (35, 60, 22), (60, 85, 14))
@@ -77,8 +79,10 @@ PIVOTS = {
 
 def sample(model: anny.Anny, seed: int) -> dict[str, Floats]:
     """Draw bodies between 1.0 and 2.0 m: vertices, pivots, eyes, height, mass, age, female."""
+    from anny.shape_distribution import SimpleShapeDistribution
+
     torch.manual_seed(seed)
-    rows: list[dict[str, Floats]] = []
+    rows: list[dict[str, Floats | float]] = []
     for low, high, wanted in AGES:
         law = SimpleShapeDistribution(
             model,
@@ -119,6 +123,8 @@ def skinning(model: anny.Anny) -> tuple[Ints, Floats]:
 
 def bake(out: Path, seed: int) -> None:
     """Make the library and write it."""
+    import anny
+
     model = anny.Anny(topology="notoes", phenotypes="all")
     drawn = sample(model, seed)
     bones = list(model.bone_labels)
@@ -155,6 +161,12 @@ def bake(out: Path, seed: int) -> None:
         vertices[:, len(kept) + LANDMARKS.index(f"eye.{s}")] = eyes[s]
     steps = np.rint(vertices / STEP).astype(np.int64)
     middle = np.rint(steps.mean(0)).astype(np.int64)
+    arrays: dict[str, Any] = {
+        name: drawn[name].astype(np.float32) for name in ("height", "mass", "age", "female")
+    }
+    for name, (triangles, region) in levels.items():
+        arrays[f"faces_{name}"] = rank[triangles].astype(np.uint16)
+        arrays[f"region_{name}"] = region.astype(np.uint8)
     with atomic_path(out) as temporary, temporary.open("wb") as stream:
         np.savez_compressed(
             stream,
@@ -165,16 +177,12 @@ def bake(out: Path, seed: int) -> None:
             bone=bone[rows].astype(np.uint8),
             weight=np.rint(weight[rows] * 255).astype(np.uint8),
             hair_depth=hair_depth(shape, faces, label)[kept],
-            **{f"faces_{name}": rank[f].astype(np.uint16) for name, (f, _) in levels.items()},
-            **{f"region_{name}": r.astype(np.uint8) for name, (_, r) in levels.items()},
-            **{
-                name: drawn[name].astype(np.float32) for name in ("height", "mass", "age", "female")
-            },
+            **arrays,
         )
 
 
 if __name__ == "__main__":
-    default = Path(__file__).parents[1] / "src/sightline/scenes/bodies.npz"
+    default = Path(__file__).parents[1] / "src/sightline/scenes/people/bodies.npz"
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=default)
     parser.add_argument("--seed", type=int, default=0)

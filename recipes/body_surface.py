@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_matrix, csr_matrix
 from scipy.sparse.csgraph import connected_components, dijkstra
 
-from sightline.rasterise import rasterise
-from sightline.scenes.bodies import JOINTS, LANDMARKS, REGIONS
+from sightline.rasterize import rasterize
 from sightline.scenes.camera import look_at
-from sightline.scenes.figures import by
-from sightline.scenes.shapes import merge, sphere
+from sightline.scenes.meshes import merge, sphere
+from sightline.scenes.people.bodies import JOINTS, LANDMARKS, REGIONS
+from sightline.scenes.people.poses import offset
 from sightline.types import Camera
 
 #: The hairline: height above the eyes over the distance behind them, on a head of average size, [m].
@@ -46,7 +46,8 @@ def regions(
     out = np.zeros(len(middle), np.int64)
     for k, (point, joint) in enumerate(zip(middle, share.argmax(1), strict=True)):
         side = "L" if point[0] < 0 else "R"
-        at = {n: joints.get(f"{n}.{side}", joints.get(n)) for n in stems}
+        sided = {n: f"{n}.{side}" for n in stems}
+        at = {n: joints[sided[n] if sided[n] in joints else n] for n in stems}
         out[k] = REGIONS.index(_region(point, stems[joint], at, eye, size_of_body))
     return np.asarray(out[square])
 
@@ -116,9 +117,9 @@ def seen(body: Floats, faces: Ints, eye: Floats) -> NDArray[np.bool_]:
     camera = Camera.from_fov(25.0, 900, 900)
     for turn in np.radians(np.arange(-80, 81, 20)):
         for rise in (-0.4, 0.0, 0.35):
-            eye = head + by(np.sin(turn), rise, np.cos(turn))
+            eye = head + offset(np.sin(turn), rise, np.cos(turn))
             pose = look_at(eye, head)
-            raster = rasterise((everything - pose[:3, 3]) @ pose[:3, :3], all_faces, camera)
+            raster = rasterize((everything - pose[:3, 3]) @ pose[:3, :3], all_faces, camera)
             numbers = np.unique(raster.face[raster.filled])
             hit[numbers[numbers < len(faces)]] = True
     far_from_mouth = np.linalg.norm(body[faces].mean(1) - head - [0, 0.03, 0], axis=1) > 0.085

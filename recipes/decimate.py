@@ -1,7 +1,7 @@
 """Fewer triangles: quadric edge collapse (Garland and Heckbert, 1997) for a family of bodies at once.
 
 Every body of the library has the same triangles, so what is collapsed is judged on several shapes
-together, and a vertex is only ever moved onto a neighbour: those that stay are vertices of the input,
+together, and a vertex is only ever moved onto a neighbor: those that stay are vertices of the input,
 with their skinning weights, in every body. What a later level keeps, the earlier ones have too.
 """
 
@@ -84,12 +84,12 @@ class Collapser:
             if len({int(self.labels[f]) for f in faces}) > 1 or len(faces) == 1
         ]
 
-    def _neighbours(self, u: int) -> set[int]:
+    def _neighbors(self, u: int) -> set[int]:
         return {int(x) for f in self.around[u] for x in self.faces[f]} - {u}
 
     def _offer(self, u: int, onto: set[int] | None = None) -> None:
-        """Put the collapses of `u` onto these neighbours, or all of them, into the queue."""
-        near = np.fromiter(sorted(self._neighbours(u) if onto is None else onto), np.int64)
+        """Put the collapses of `u` onto these neighbors, or all of them, into the queue."""
+        near = np.fromiter(sorted(self._neighbors(u) if onto is None else onto), np.int64)
         if not len(near):
             return
         both = self.quadric[:, u, None] + self.quadric[:, near]
@@ -106,10 +106,10 @@ class Collapser:
         if u in self.fixed:
             return False
         shared = self.around[u] & self.around[v]
-        common = self._neighbours(u) & self._neighbours(v)
+        common = self._neighbors(u) & self._neighbors(v)
         if not shared or len(common) != len(shared):
             return False
-        border_u = any(len(self.around[u] & self.around[w]) == 1 for w in self._neighbours(u))
+        border_u = any(len(self.around[u] & self.around[w]) == 1 for w in self._neighbors(u))
         if border_u and len(shared) == 2:
             return False
         moved = np.array(sorted(self.around[u] - shared), np.int64)
@@ -147,7 +147,7 @@ class Collapser:
             self.quadric[:, v] += self.quadric[:, u]
             self.version[[u, v]] += 1
             self._offer(v)
-            for w in self._neighbours(v):
+            for w in self._neighbors(v):
                 self._offer(w, {v})
         return self.faces[self.alive], self.labels[self.alive]
 

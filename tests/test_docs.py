@@ -12,7 +12,7 @@ from PIL import Image
 
 from sightline.cli import main
 from sightline.examples import example_photograph
-from sightline.weights import catalogue
+from sightline.models import registry
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -47,7 +47,7 @@ TYPED = [text for text in ALL if text not in TALK and not ELSEWHERE.match(text)]
 @pytest.fixture
 def desk(tmp_path, monkeypatch):
     """A folder with everything the docs speak of."""
-    from sightline.files.video import ColorVideoWriter
+    from sightline.io.video_writing import ColorVideoWriter
 
     monkeypatch.chdir(tmp_path)
     for name in ("photo.jpg", "big.jpg", "holiday/a/b.jpg"):
@@ -97,10 +97,10 @@ def test_the_five_minutes_of_the_physics_page_work(tmp_path, monkeypatch, capsys
 def test_models_that_the_docs_name_exist():
     for page in PAGES:
         for name in re.findall(r"depth-anything-v\d-[a-z0-9-]+", page.read_text()):
-            assert catalogue.get(name).name == name, page
+            assert registry.get(name).name == name, page
 
 
-def test_snippets_are_spelt_as_the_site_wants_them():
+def test_snippets_are_spelled_as_the_site_wants_them():
     for page in PAGES:
         for line in page.read_text().splitlines():
             if line.lstrip().startswith("--8"):

@@ -115,7 +115,7 @@ def test_a_step_is_an_edge_on_both_sides_and_nowhere_else():
 
 @pytest.mark.parametrize("enlarged", [1.0, 1.67, 5.0, 12.0])
 def test_a_jump_smeared_by_enlarging_leaves_no_point_in_the_air(enlarged):
-    from sightline.depth.preprocess import to_picture_size
+    from sightline.depth.preprocessing import to_picture_size
 
     small = np.full((256, 384), 1 / 8, np.float32)
     small[60:200, 100:300] = 1.0
@@ -144,21 +144,21 @@ def test_a_gentle_crease_is_no_edge():
     assert not geometry.edges(z).any()
 
 
-def test_points_of_a_metric_map_are_metres_and_skip_edges():
+def test_points_of_a_metric_map_are_meters_and_skip_edges():
     z = np.where(np.arange(20) < 10, 1.0, 3.0)[None].repeat(8, 0)
     depth = DepthMap(z, Kind.METRIC_DEPTH, camera=Camera.from_fov(60, 20, 8))
     rgb = np.arange(8 * 20 * 3, dtype=np.uint8).reshape(8, 20, 3)
-    cloud = geometry.to_points(depth, rgb)
+    cloud = geometry.to_pointcloud(depth, rgb)
     assert cloud.unit == "m"
     assert len(cloud) == 8 * 18
     assert set(np.unique(cloud.xyz[:, 2])) == {1.0, 3.0}
     np.testing.assert_array_equal(cloud.rgb[0], rgb[0, 0])
-    assert len(geometry.to_points(depth, edge_tolerance=None)) == 160
+    assert len(geometry.to_pointcloud(depth, edge_tolerance=None)) == 160
 
 
 def test_mesh_faces_look_at_the_camera_and_bridge_no_edge():
     z = np.where(np.arange(20) < 10, 1.0, 3.0)[None].repeat(8, 0)
-    mesh = geometry.to_points(DepthMap(z, Kind.METRIC_DEPTH), mesh=True)
+    mesh = geometry.to_pointcloud(DepthMap(z, Kind.METRIC_DEPTH), mesh=True)
     corners = mesh.xyz[mesh.faces].astype(np.float64)
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     assert (np.einsum("ij,ij->i", normal, corners[:, 0]) < 0).all()
@@ -169,25 +169,25 @@ def test_points_of_a_relative_map_have_no_unit_and_keep_the_order():
     disparity = np.linspace(5, 1, 400, dtype=np.float32).reshape(20, 20)
     depth = DepthMap(disparity, Kind.RELATIVE_DISPARITY)
     z = geometry.depth_for_view(depth)
-    assert geometry.to_points(depth).unit == ""
+    assert geometry.to_pointcloud(depth).unit == ""
     assert (np.diff(z.ravel()) >= 0).all()
     assert z.max() / z.min() == pytest.approx(geometry.ASSUMED_FAR_OVER_NEAR, rel=0.15)
 
 
 def test_thinning_keeps_at_most_what_was_asked_for():
     depth = DepthMap(np.ones((100, 130)), Kind.METRIC_DEPTH)
-    cloud = geometry.to_points(depth, max_points=1000)
+    cloud = geometry.to_pointcloud(depth, max_points=1000)
     assert 250 <= len(cloud) <= 1000
 
 
 def test_a_map_with_nothing_valid_gives_no_points():
     depth = DepthMap(np.full((4, 5), np.nan), Kind.RELATIVE_DISPARITY)
-    assert len(geometry.to_points(depth, mesh=True)) == 0
+    assert len(geometry.to_pointcloud(depth, mesh=True)) == 0
 
 
 def test_single_pixel_maps_work():
     depth = DepthMap(np.ones((1, 1)), Kind.METRIC_DEPTH)
-    assert len(geometry.to_points(depth, mesh=True)) == 1
+    assert len(geometry.to_pointcloud(depth, mesh=True)) == 1
     assert geometry.normals(geometry.unproject(depth.values, Camera.assumed(1, 1))).shape == (
         1,
         1,

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from sightline.errors import install
+
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "sightline"
 
@@ -74,11 +76,11 @@ def test_torchvision_is_not_installed():
     assert importlib.util.find_spec("torchvision") is None
 
 
-def test_torch_is_pinned_everywhere():
+def test_torch_is_a_range_for_users_and_pinned_by_the_constraints():
     assert "torch==2.13.0" in (ROOT / "constraints.txt").read_text().split()
     asked = re.findall(r'"torch(?!metrics)([^"]*)"', (ROOT / "pyproject.toml").read_text())
     assert asked
-    assert set(asked) == {"==2.13.0"}
+    assert set(asked) == {">=2.6"}
 
 
 def test_every_install_of_the_makefile_is_under_the_constraints():
@@ -87,12 +89,8 @@ def test_every_install_of_the_makefile_is_under_the_constraints():
     assert "PIP_CONSTRAINT=$(CURDIR)/constraints.txt" in text
 
 
-def test_rooms_call_only_rooms_before_them():
-    """`types`, `geometry`, `files` know no model; nothing imports `cli`."""
-    plain = [SOURCE / "types.py", SOURCE / "geometry.py", *(SOURCE / "files").rglob("*.py")]
-    for path in plain:
-        for room in ("depth", "weights", "batch", "report", "benchmarks", "scenes"):
-            assert f"sightline.{room}" not in path.read_text(), path
+def test_nothing_imports_the_command_line():
+    """Layers between packages are checked by import-linter, in `make lint`."""
     for path in SOURCE.rglob("*.py"):
         if "cli" not in path.parts and path.name != "__main__.py":
             assert "sightline.cli" not in path.read_text(), path
@@ -106,9 +104,8 @@ def test_sources_name_no_machine_path():
                 assert not pattern.search(path.read_text()), path
 
 
-def test_nobody_is_told_to_install_from_an_index():
-    """Sightline is installed from its clone; a package of that name elsewhere is not ours."""
-    texts = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
-    texts += [path for path in SOURCE.rglob("*") if path.suffix in (".py", ".js", ".html")]
-    for path in texts:
-        assert not re.search(r"pip install [^\n]*sightline", path.read_text()), path
+def test_missing_extras_are_installed_without_a_clone():
+    """Messages for a missing extra work for users of the wheel; all of them use `errors.install`."""
+    assert install("metric") == "run: pip install 'sightline[metric]'"
+    for path in SOURCE.rglob("*.py"):
+        assert "constraints.txt" not in path.read_text(), path

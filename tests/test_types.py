@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.errors import InputError
-from sightline.types import Camera, CameraSource, DepthMap, Kind, Points
+from sightline.types import Camera, CameraSource, DepthMap, Kind, Measurement, PointCloud
 
 sizes = st.tuples(st.integers(1, 5000), st.integers(1, 5000))
 
@@ -98,7 +98,7 @@ def test_wrong_shapes_and_values_are_refused(bad):
         DepthMap(**(good | bad))
 
 
-def test_metric_disparity_becomes_metres_with_its_sigma():
+def test_metric_disparity_becomes_meters_with_its_sigma():
     depth = DepthMap(
         np.array([[0.5, 0.0]]), Kind.METRIC_DISPARITY, sigma=np.array([[0.05, 0.0]], np.float32)
     ).to_metric_depth()
@@ -109,23 +109,23 @@ def test_metric_disparity_becomes_metres_with_its_sigma():
     assert depth.valid.tolist() == [[True, False]]
 
 
-def test_relative_disparity_refuses_to_become_metres():
+def test_relative_disparity_refuses_to_become_meters():
     with pytest.raises(InputError, match="no unit"):
         DepthMap(np.ones((2, 2)), Kind.RELATIVE_DISPARITY).to_metric_depth()
 
 
 def test_points_are_checked():
     with pytest.raises(InputError, match="N×3"):
-        Points(np.ones((2, 2)))
+        PointCloud(np.ones((2, 2)))
     with pytest.raises(InputError, match="finite"):
-        Points(np.full((2, 3), np.nan))
-    with pytest.raises(InputError, match="colours"):
-        Points(np.ones((2, 3)), rgb=np.zeros((1, 3), np.uint8))
+        PointCloud(np.full((2, 3), np.nan))
+    with pytest.raises(InputError, match="colors"):
+        PointCloud(np.ones((2, 3)), rgb=np.zeros((1, 3), np.uint8))
     with pytest.raises(InputError, match="faces"):
-        Points(np.ones((2, 3)), faces=np.array([[0, 1, 2]]))
+        PointCloud(np.ones((2, 3)), faces=np.array([[0, 1, 2]]))
     with pytest.raises(InputError, match="unit"):
-        Points(np.ones((2, 3)), unit="feet")
-    assert len(Points(np.ones((2, 3)), faces=np.zeros((0, 3)))) == 2
+        PointCloud(np.ones((2, 3)), unit="feet")
+    assert len(PointCloud(np.ones((2, 3)), faces=np.zeros((0, 3)))) == 2
 
 
 def test_input_error_is_one_line_and_survives_a_pickle():
@@ -142,8 +142,8 @@ def test_input_error_is_one_line_and_survives_a_pickle():
         lambda: DepthMap("a", Kind.METRIC_DEPTH),
         lambda: DepthMap(np.ones((2, 2)), "zz"),
         lambda: DepthMap([[1, 2], [3]], Kind.METRIC_DEPTH),
-        lambda: Points("a"),
-        lambda: Points(np.ones((1, 3)), rgb=[["x", 1, 2]]),
+        lambda: PointCloud("a"),
+        lambda: PointCloud(np.ones((1, 3)), rgb=[["x", 1, 2]]),
     ],
 )
 def test_what_is_no_array_or_kind_is_the_callers_mistake(make):
@@ -154,11 +154,40 @@ def test_what_is_no_array_or_kind_is_the_callers_mistake(make):
 def test_maps_and_points_introduce_themselves_in_one_line():
     depth = DepthMap(np.array([[1.0, np.nan]]), Kind.METRIC_DEPTH, source="tiny@1")
     assert repr(depth) == "<DepthMap 2×1 metric_depth [m], 50% valid by tiny@1>"
-    assert repr(Points(np.ones((2, 3)))) == "<Points 2, unit none>"
+    assert repr(PointCloud(np.ones((2, 3)))) == "<PointCloud 2, unit none>"
 
 
 def test_points_do_not_change_with_the_callers_array():
     mine = np.ones((2, 3), np.float32)
-    points = Points(mine)
+    points = PointCloud(mine)
     mine[0, 0] = 5
     assert points.xyz[0, 0] == 1
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".png", ".exr"])
+def test_a_saved_map_is_loaded_again(tmp_path, suffix):
+    depth = DepthMap(np.linspace(1, 3, 12).reshape(3, 4), Kind.METRIC_DEPTH, source="tiny@1")
+    depth.save(tmp_path / f"a{suffix}")
+    loaded = DepthMap.load(tmp_path / f"a{suffix}")
+    np.testing.assert_allclose(loaded.values, depth.values, rtol=1e-4)
+    assert (loaded.kind, loaded.source) == (depth.kind, depth.source)
+    with pytest.raises(InputError, match="depth files end in"):
+        depth.save(tmp_path / "a.glb")
+
+
+def test_a_map_is_plotted_and_becomes_points(tmp_path):
+    depth = DepthMap(np.linspace(1, 1.2, 64 * 48).reshape(48, 64), Kind.METRIC_DEPTH)
+    assert depth.plot(legend=False).shape == (48, 64, 3)
+    drawn = depth.plot(tmp_path / "a.png")
+    assert drawn.shape[0] > 48
+    depth.plot(tmp_path / "a.jpg", palette="turbo")
+    assert (tmp_path / "a.jpg").read_bytes().startswith(b"\xff\xd8")
+    cloud = depth.to_pointcloud(depth.plot(legend=False), mesh=True, max_points=100)
+    cloud.save(tmp_path / "a.glb")
+    assert np.array_equal(PointCloud.load(tmp_path / "a.glb").rgb, cloud.rgb)
+
+
+def test_a_measurement_shows_two_digits_of_its_error():
+    assert str(Measurement(2.3449, 0.0312)) == "2.345 ± 0.031 m"
+    assert str(Measurement(-0.001, 1.2, "deg")) == "0.0 ± 1.2 deg"
+    assert str(Measurement(7, 0, "")) == "7.00 ± 0.00"

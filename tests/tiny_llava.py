@@ -66,7 +66,7 @@ def make_llava(tokenizer, seed=0):
 
 
 def write_hub_folder(folder):
-    """Weights, configuration, tokenizer and how pictures are normalised, as on a hub."""
+    """Weights, configuration, tokenizer and how pictures are normalized, as on a hub."""
     tokenizer = make_tokenizer()
     make_llava(tokenizer).save_pretrained(folder)
     tokenizer.save_pretrained(folder)

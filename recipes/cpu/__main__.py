@@ -1,4 +1,4 @@
-"""The whole recipe on two CPU cores: scenes → teacher → pseudo-labels → student, and metres.
+"""The whole recipe on two CPU cores: scenes → teacher → pseudo-labels → student, and meters.
 
     python recipes/cpu --data DIR --work DIR            hours
     python recipes/cpu --work DIR --smoke               minutes: every stage, far too short to be good
@@ -12,43 +12,19 @@ quarter of the time, so glibc is told to keep it.
 from __future__ import annotations
 
 import argparse
-import os
-import shlex
-import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
-#: glibc keeps freed memory; idle threads sleep instead of spinning.
-ENVIRONMENT = {
-    "MALLOC_TRIM_THRESHOLD_": "100000000000",
-    "MALLOC_MMAP_THRESHOLD_": "100000000000",
-    "OMP_WAIT_POLICY": "PASSIVE",
-}
+from stages import Stage, make_stage, run_stages, unknown_stages, write_small_data
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """One command of the recipe.
-
-    Attributes:
-        name: what `--only` takes.
-        words: of the command.
-        program: that they are given to: `sightline`, or a script of this folder.
-    """
-
-    name: str
-    words: tuple[str, ...]
-    program: str = "sightline"
-
-
-def stages(data: Path, work: Path) -> list[Stage]:
+def recipe_stages(data: Path, work: Path) -> list[Stage]:
     """List the commands of the real run.
 
     The teacher learns three times: from small pictures, from larger ones, and from scenes with people
     anywhere in them; the mean of the last two is better than either. The student learns from its labels
     at 192 px, where most of what there is to learn can be seen at a third of the price, then from its
-    features too, and last at the size at which it will look at pictures. Metres come from measured
+    features too, and last at the size at which it will look at pictures. Meters come from measured
     depth and rendered rooms, then from photographs of rooms as well.
     """
     photos, outside = data / "photos", data / "photo_labels" / "tcmonodepth"
@@ -61,14 +37,16 @@ def stages(data: Path, work: Path) -> list[Stage]:
         *("--data", f"{rendered}@3", "--data", f"{indoor}@2", "--size", "256"),
     )
     return [
-        _stage("scenes", "scenes make --count 8000 --size 320x256 --seed 1 --out", work / "scenes"),
-        _stage(
+        make_stage(
+            "scenes", "scenes make --count 8000 --size 320x256 --seed 1 --out", work / "scenes"
+        ),
+        make_stage(
             "indoor",
             "scenes make --count 3500 --size 320x256 --seed 2 --kinds room,tabletop,objects,people",
             "--out",
             work / "indoor",
         ),
-        _stage(
+        make_stage(
             "visitors",
             "scenes make --count 3500 --size 320x256 --seed 3 --kinds visitors --out",
             work / "visitors",
@@ -103,7 +81,7 @@ def stages(data: Path, work: Path) -> list[Stage]:
                 *("--out", str(work / "teacher-people")),
             ),
         ),
-        _stage(
+        make_stage(
             "teacher-mean",
             "train mean",
             work / "teacher-large" / "model.safetensors",
@@ -111,7 +89,7 @@ def stages(data: Path, work: Path) -> list[Stage]:
             "--out",
             work / "teacher.safetensors",
         ),
-        _stage(
+        make_stage(
             "label",
             "label --model",
             work / "teacher.safetensors",
@@ -162,7 +140,7 @@ def stages(data: Path, work: Path) -> list[Stage]:
                 *("--photos", str(photos / "rooms-places"), str(photos / "scannet-samples")),
                 *("--model", str(work / "teacher.safetensors"), "--out", str(work / "rooms")),
             ),
-            program="rooms.py",
+            program="recipes/cpu/rooms.py",
         ),
         Stage(
             "metric-rooms",
@@ -193,15 +171,15 @@ def smoke_stages(work: Path) -> list[Stage]:
     photos, rendered, check = work / "photos", f"pairs:{work / 'scenes'}", work / "rgbd"
     quick = "--steps 2 --validate-every 2 --warmup 1 --threads 2 --validate"
     return [
-        _stage("scenes", "scenes make --count 16 --size 96x80 --seed 1 --out", work / "scenes"),
-        _stage(
+        make_stage("scenes", "scenes make --count 16 --size 96x80 --seed 1 --out", work / "scenes"),
+        make_stage(
             "teacher",
             f"train teacher --data {rendered}@2 --start nothing --short-side 56 {quick}",
             check,
             "--out",
             work / "teacher",
         ),
-        _stage(
+        make_stage(
             "label",
             "label --model",
             work / "teacher" / "model.safetensors",
@@ -209,7 +187,7 @@ def smoke_stages(work: Path) -> list[Stage]:
             "--recursive --size 56 --out",
             work / "labels",
         ),
-        _stage(
+        make_stage(
             "student",
             f"train student --data {rendered}@2 --share 2 --start nothing --short-side 64 {quick}",
             check,
@@ -222,7 +200,7 @@ def smoke_stages(work: Path) -> list[Stage]:
             "--out",
             work / "student",
         ),
-        _stage(
+        make_stage(
             "metric",
             f"train metric --data {rendered}@4 --short-side 64 {quick}",
             check,
@@ -231,43 +209,8 @@ def smoke_stages(work: Path) -> list[Stage]:
             "--out",
             work / "metric",
         ),
-        _stage("bench", "bench rgbd", check, "--model", work / "student" / "model.safetensors"),
+        make_stage("bench", "bench rgbd", check, "--model", work / "student" / "model.safetensors"),
     ]
-
-
-def _stage(name: str, *parts: str | Path) -> Stage:
-    """Split the strings into words; a path is one word."""
-    words: list[str] = []
-    for part in parts:
-        words += [str(part)] if isinstance(part, Path) else part.split()
-    return Stage(name, tuple(words))
-
-
-def prepare_smoke(work: Path) -> None:
-    """Put a few photographs, and scenes in the format of `rgbd`, where the short run looks."""
-    import json
-
-    import numpy as np
-    from PIL import Image
-
-    from sightline.examples import example_photograph
-    from sightline.scenes.make import make_scene
-
-    photos, check = work / "photos", work / "rgbd"
-    photos.mkdir(parents=True, exist_ok=True)
-    whole = Image.open(example_photograph())
-    for number, left in enumerate(range(0, 400, 100)):
-        whole.crop((left, 50, left + 200, 250)).resize((112, 112)).save(photos / f"cup{number}.png")
-    rows = []
-    for index in range(2):
-        frame = make_scene(2, index, width=96, height=80, kinds=["room"]).frame
-        folder = check / f"scene{index}"
-        folder.mkdir(parents=True, exist_ok=True)
-        Image.fromarray(frame.pixels).save(folder / "image.jpg", quality=95)
-        metres = np.where(frame.depth.valid, frame.depth.values, np.nan).astype(np.float32)
-        np.savez_compressed(folder / "truth.npz", depth=metres)
-        rows.append({"sample": folder.name, "set": "rendered", "kind": "dense"})
-    (check / "index.json").write_text(json.dumps(rows))
 
 
 def main() -> int:
@@ -280,27 +223,13 @@ def main() -> int:
     options = parser.parse_args()
     if not options.smoke and options.data is None:
         parser.error("give --data DIR, or --smoke")
-    known = [stage.name for stage in stages(Path(), Path()) + smoke_stages(Path())]
-    unknown = sorted(set(options.only or ()) - set(known))
-    if unknown:
-        parser.error(f"no stage is called {', '.join(unknown)}; there are {', '.join(known)}")
+    everything = recipe_stages(Path(), Path()) + smoke_stages(Path())
+    if wrong := unknown_stages(options.only, everything):
+        parser.error(wrong)
     if options.smoke:
-        prepare_smoke(options.work)
-        todo = smoke_stages(options.work)
-    else:
-        todo = stages(options.data, options.work)
-    for stage in todo:
-        if options.only and stage.name not in options.only:
-            continue
-        print(f"\n$ {stage.program} {shlex.join(stage.words)}", flush=True)
-        where = ["-m", "sightline"]
-        if stage.program != "sightline":
-            where = [str(Path(__file__).parent / stage.program)]
-        command = [sys.executable, *where, *stage.words]
-        done = subprocess.run(command, env={**os.environ, **ENVIRONMENT}, check=False)
-        if done.returncode:
-            return done.returncode
-    return 0
+        write_small_data(options.work)
+        return run_stages(smoke_stages(options.work), options.only)
+    return run_stages(recipe_stages(options.data, options.work), options.only)
 
 
 if __name__ == "__main__":

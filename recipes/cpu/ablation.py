@@ -20,7 +20,7 @@ from pathlib import Path
 
 from sightline.benchmarks.rgbd import PROTOCOL, evaluate
 from sightline.depth.estimator import load
-from sightline.files.atomic import write_text
+from sightline.io.atomic import write_text
 
 BATCH = 12
 STEPS = 400
@@ -114,7 +114,7 @@ def main() -> None:
             f"Compact network from EfficientNet-Lite0, {STEPS} steps of {BATCH} samples at "
             f"{SHORT_SIDE} px; {PROTOCOL}.",
             "",
-            "| learnt from | scenes / measured / photos a batch | Spearman | AbsRel | δ1 | F1 wide |",
+            "| learned from | scenes / measured / photos a batch | Spearman | AbsRel | δ1 | F1 wide |",
             "|---|---|---|---|---|---|",
             *rows,
             "",

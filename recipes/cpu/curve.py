@@ -17,11 +17,11 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from publish import zero_of
 
+from publish import zero_of
 from sightline.depth.estimator import DepthEstimator, load
-from sightline.depth.training.items import read_pair, rgbd_items
-from sightline.scenes.make import make_scene
+from sightline.scenes.generate import make_scene
+from sightline.training.data.items import read_pair, rgbd_items
 
 POWERS = (1.0, 1.15, 1.3, 1.5, 1.75, 2.0)
 #: Farther than this is not judged, [m].
@@ -33,7 +33,7 @@ Sample = tuple[NDArray[np.uint8], Array]
 
 
 def scenes(count: int) -> Iterator[Sample]:
-    """Yield colours and inverse depth in [1/m] of rendered scenes, 0 where it is not judged."""
+    """Yield colors and inverse depth in [1/m] of rendered scenes, 0 where it is not judged."""
     for number in range(count):
         frame = make_scene(SEED, number, width=SIZE[0], height=SIZE[1]).frame
         known = frame.depth.valid & (frame.depth.values < CAP)
@@ -41,7 +41,7 @@ def scenes(count: int) -> Iterator[Sample]:
 
 
 def measured(folder: Path) -> Iterator[Sample]:
-    """Yield the same of pairs in metres."""
+    """Yield the same of pairs in meters."""
     items = [item for item in rgbd_items(folder) if item.coding == "depth_mm"]
     for item in items[::ONE_IN]:
         pair = read_pair(item, SIZE[1])

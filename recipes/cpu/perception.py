@@ -1,4 +1,4 @@
-"""Perception tokens on two CPU cores: codebook, eyes, questions, two speakers.
+"""Perception tokens on two CPU cores: codebook, eyes, questions, two VLMs.
 
     python recipes/cpu/perception.py --data DIR --work DIR [--only STAGE ...]
 
@@ -16,7 +16,7 @@ on. Stages:
     points       questions and answers about marked points
     counts       questions and answers about how many things there are
     align        the projector, which learns what the eyes' numbers mean
-    chain        a speaker that writes down what it perceives before it answers
+    chain        a VLM that writes down what it perceives before it answers
     direct       one of the same size, as many samples, that is taught answers alone
     more_chain   the chain goes on: first points and things alone again, then whole pictures
     more_direct  the direct one goes on for as many steps
@@ -48,66 +48,69 @@ from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 
 from sightline.depth.estimator import load
-from sightline.depth.training.items import is_held_out
 from sightline.errors import InputError
-from sightline.files.atomic import write_bytes, write_text
-from sightline.files.pictures import PICTURE_SUFFIXES, read_picture
-from sightline.perception.codebook.files import read_codebook, write_codebook
-from sightline.perception.codebook.score import COUNTS, score_codebook
-from sightline.perception.codebook.tokenizer import DepthTokenizer
-from sightline.perception.model.alignment import align_projector
-from sightline.perception.model.compact import (
+from sightline.io.atomic import write_bytes, write_text
+from sightline.io.images import PICTURE_SUFFIXES, read_picture
+from sightline.models.registry import embedded_folder, record
+from sightline.perception.codebook import DepthTokenizer, read_codebook, write_codebook
+from sightline.perception.codebook_training import COUNTS, score_codebook
+from sightline.perception.options import VLMTraining
+from sightline.perception.questions import depth
+from sightline.perception.questions.count_sets import (
+    AnnotatedImage,
+    counted_scenes,
+    shares_of,
+    things_of_scene,
+    write_count_sets,
+)
+from sightline.perception.questions.hardblink import SIDE, squash
+from sightline.perception.questions.records import Record, read_llava
+from sightline.perception.questions.sets import (
+    DepthImage,
+    held_out,
+    write_depth_sets,
+    write_picture,
+)
+from sightline.perception.vlm.alignment import align_projector
+from sightline.perception.vlm.compact import (
     CompactOptions,
-    Sight,
+    Detectors,
     build_compact,
-    calm_projector,
-    even_projector,
+    normalize_projector_output,
+    standardize_projector,
     train_tokenizer,
     wrap_tokenizer,
+    write_compact,
 )
-from sightline.perception.model.compact_files import write_compact
-from sightline.perception.model.glass import MarkGlass, train_glass
-from sightline.perception.model.lessons import (
+from sightline.perception.vlm.detectors import MarkDetector, ObjectDetector, train_mark_detector
+from sightline.perception.vlm.lessons import (
     Drawn,
+    FeatureCache,
     InTurn,
-    Looks,
     RecordedSamples,
     ScatteredPoints,
     by_curriculum,
     look_ahead,
     mark_ahead,
 )
-from sightline.perception.model.loading import Speaker
-from sightline.perception.model.options import SpeakerOptions
-from sightline.perception.model.thing_lessons import Boxes, train_finder
-from sightline.perception.model.things import ThingFinder
-from sightline.perception.model.training import Samples, train_speaker
-from sightline.perception.questions import depth
-from sightline.perception.questions.count_sets import (
-    Counted,
-    counted_scenes,
-    shares_of,
-    things_of_scene,
-    write_count_sets,
-)
-from sightline.perception.questions.markers import SIDE, squash
-from sightline.perception.questions.records import Record, read_llava
-from sightline.perception.questions.sets import Seen, held_out, write_depth_sets, write_picture
-from sightline.running.log import Log
-from sightline.weights.index import embedded_folder, record
+from sightline.perception.vlm.model import PerceptionVLM
+from sightline.perception.vlm.thing_lessons import Boxes, train_object_detector
+from sightline.perception.vlm.training import Samples, train_vlm
+from sightline.training.data.items import is_held_out
+from sightline.training.logging import JsonlLog
 
 #: Photographs and scenes that are asked about points; collections and indoor scenes that are asked
 #: how many.
 PHOTOS, DEPTH_SCENES, COLLECTIONS, INDOOR = 1300, 500, 3500, 300
 #: How often a picture is asked about points, with others each time; and about things.
 ROUNDS, COUNT_ROUNDS = 6, 4
-#: A kind of thing is learnt if there are so many of it.
+#: A kind of thing is learned if there are so many of it.
 LEAST_OF_A_KIND = 100
 #: Steps of the small finders, and pictures that the glass is taught on.
 GLASS_STEPS, GLASS_PICTURES, FINDER_STEPS = 1000, 3000, 2500
 #: Steps of the projector, pictures of each, and pictures with strewn points among those it draws from.
 ALIGN_STEPS, ALIGN_BATCH, ALIGN_POINTS = 1000, 48, 30_000
-#: Steps of a speaker, and samples of each. A chain begins with strewn points and rows of things alone,
+#: Steps of a vlm, and samples of each. A chain begins with strewn points and rows of things alone,
 #: goes on with the paper's curriculum, both while it sees only what an answer is about (`model/focus`),
 #: and ends with questions about whole pictures.
 STEPS, BATCH, FIRST_STEPS, CURRICULUM_STEPS = 2200, 16, 400, 800
@@ -188,7 +191,9 @@ def glass(data: Path, work: Path) -> None:  # noqa: ARG001
     names = [name for group in "psc" for name in _names(work)[group]]
     chosen = random.Random(0).sample(names, min(GLASS_PICTURES, len(names)))
     squares = [read_picture(work / "questions" / name).pixels for name in chosen]
-    taught = train_glass(squares, _blind().eye, steps=GLASS_STEPS, bfloat16=_bfloat16())
+    taught = train_mark_detector(
+        squares, _blind().image_processor, steps=GLASS_STEPS, bfloat16=_bfloat16()
+    )
     save_file(taught.state_dict(), path)
 
 
@@ -211,14 +216,16 @@ def finder(data: Path, work: Path) -> None:  # noqa: ARG001
     if path.is_file():
         return
     names, boxes, kinds = _counted_boxes(work)
-    speaker = _blind()
+    vlm = _blind()
 
     def shown(numbers: Sequence[int]) -> torch.Tensor:
         folder = work / "questions"
-        return speaker.eye.look([read_picture(folder / names[k]).pixels for k in numbers])
+        return vlm.image_processor.look([read_picture(folder / names[k]).pixels for k in numbers])
 
     features, _ = _network_saw(work, "things", names)
-    taught = train_finder(features, shown, boxes, kinds, steps=FINDER_STEPS, bfloat16=_bfloat16())
+    taught = train_object_detector(
+        features, shown, boxes, kinds, steps=FINDER_STEPS, bfloat16=_bfloat16()
+    )
     save_file(taught.state_dict(), path, {"kinds": json.dumps(kinds)})
 
 
@@ -238,15 +245,15 @@ def _network_saw(work: Path, part: str, names: Sequence[str]) -> tuple[np.ndarra
     paths = work / f"features-{part}.npy", work / f"near-{part}.npy"
     if paths[1].is_file():
         return np.load(paths[0], mmap_mode="r"), np.load(paths[1])
-    speaker = _blind()
-    near = []
-    tower = speaker.model.model.vision_tower
+    vlm = _blind()
+    near: list[np.ndarray] = []
+    tower = vlm.model.model.vision_tower
     for first in range(0, len(names), 16):
         some = [
             read_picture(work / "questions" / name).pixels for name in names[first : first + 16]
         ]
         with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16, enabled=_bfloat16()):
-            features, nearness = tower.features(speaker.eye.look(some))
+            features, nearness = tower.features(vlm.image_processor.look(some))
         if not near:
             shape = (len(names), *features.shape[1:])
             kept = np.lib.format.open_memmap(paths[0], "w+", np.float16, shape)
@@ -259,33 +266,33 @@ def _network_saw(work: Path, part: str, names: Sequence[str]) -> tuple[np.ndarra
     return kept, np.concatenate(near)
 
 
-def _blind() -> Speaker:
-    """Return a speaker whose depth network sees; nothing else of it was taught."""
+def _blind() -> PerceptionVLM:
+    """Return a VLM whose depth network sees; nothing else of it was taught."""
     return build_compact(train_tokenizer(["?"]), OPTIONS)
 
 
-def _sight(work: Path) -> tuple[Sight, tuple[str, ...]]:
+def _detectors(work: Path) -> tuple[Detectors, tuple[str, ...]]:
     from safetensors import safe_open
 
     path = work / "finder.safetensors"
     with safe_open(path, "pt") as file:
         kinds = tuple(json.loads(file.metadata()["kinds"]))
     found = load_file(path)
-    seen = Sight(MarkGlass(), ThingFinder(found["squeeze.weight"].shape[1], len(kinds)))
-    seen.finder.load_state_dict(found)
-    seen.glass.load_state_dict(load_file(work / "glass.safetensors"))
+    seen = Detectors(MarkDetector(), ObjectDetector(found["squeeze.weight"].shape[1], len(kinds)))
+    seen.objects.load_state_dict(found)
+    seen.marks.load_state_dict(load_file(work / "glass.safetensors"))
     return seen, kinds
 
 
-def _speaker(work: Path, tokenizer: Any = None) -> Speaker:
-    sight, kinds = _sight(work)
+def _vlm(work: Path, tokenizer: Any = None) -> PerceptionVLM:
+    detectors, kinds = _detectors(work)
     words = train_tokenizer(["?"]) if tokenizer is None else tokenizer
-    return build_compact(words, replace(OPTIONS, kinds=kinds), sight=sight)
+    return build_compact(words, replace(OPTIONS, kinds=kinds), detectors=detectors)
 
 
 def looks(data: Path, work: Path) -> None:  # noqa: ARG001
     """Look at every picture once."""
-    saw = {}
+    saw: dict[str, tuple[np.ndarray, np.ndarray, int]] = {}
     for part, names in _parts(work).items():
         features, near = _network_saw(work, part, names)
         saw |= {name: (features, near, row) for row, name in enumerate(names)}
@@ -295,7 +302,7 @@ def looks(data: Path, work: Path) -> None:  # noqa: ARG001
         return features[row], near[row]
 
     look_ahead(
-        _speaker(work),
+        _vlm(work),
         list(saw),
         work / "questions",
         work / "looks",
@@ -304,18 +311,18 @@ def looks(data: Path, work: Path) -> None:  # noqa: ARG001
     )
 
 
-def _seen(work: Path) -> Iterator[Seen]:
+def _seen(work: Path) -> Iterator[DepthImage]:
     """All photographs and some scenes, in a random order that is always the same."""
-    seen, names = Looks(work / "looks"), _names(work)
+    seen, names = FeatureCache(work / "looks"), _names(work)
     everything = names["p"] + names["s"]
     random.Random(0).shuffle(everything)
     for name in everything:
         near = cv2.resize(seen.near(name), (SIDE, SIDE), interpolation=cv2.INTER_NEAREST)
         pixels = read_picture(work / "questions" / name).pixels
-        yield Seen(Path(name).stem, pixels, np.asarray(near, np.uint8), near >= 0)
+        yield DepthImage(Path(name).stem, pixels, np.asarray(near, np.uint8), near >= 0)
 
 
-def _counted(work: Path, kinds: Sequence[str]) -> Iterator[Counted]:
+def _counted(work: Path, kinds: Sequence[str]) -> Iterator[AnnotatedImage]:
     """Pictures with things of some kinds, by the names of their squares."""
     for folder, letter, most in (("collections", "c", COLLECTIONS), ("indoor", "i", INDOOR)):
         for one in counted_scenes(work / folder, most)[1]:
@@ -341,7 +348,7 @@ def points(data: Path, work: Path) -> None:  # noqa: ARG001
         spelling="pixels",
     )
     marked = [one.image for one in written.pointing]
-    mark_ahead(_speaker(work), marked, out, work / "looks")
+    mark_ahead(_vlm(work), marked, out, work / "looks")
 
 
 def counts(data: Path, work: Path) -> None:  # noqa: ARG001
@@ -349,7 +356,7 @@ def counts(data: Path, work: Path) -> None:  # noqa: ARG001
     out = work / "questions"
     if (out / "counting.json").is_file():
         return
-    _, kinds = _sight(work)
+    _, kinds = _detectors(work)
     write_count_sets(
         _counted(work, kinds),
         kinds,
@@ -357,7 +364,7 @@ def counts(data: Path, work: Path) -> None:  # noqa: ARG001
         asked_share=1.0,
         any_kind=True,
         rounds=COUNT_ROUNDS,
-        seen=Looks(work / "looks").boxes,
+        seen=FeatureCache(work / "looks").boxes,
     )
 
 
@@ -366,15 +373,15 @@ def _records(work: Path) -> dict[str, list[Record]]:
     return {name: read_llava(work / "questions" / f"{name}.json") for name in names}
 
 
-def _taught(work: Path) -> tuple[Speaker, Looks]:
-    """Return a speaker with the words of all questions, and the looks it learns from."""
+def _taught(work: Path) -> tuple[PerceptionVLM, FeatureCache]:
+    """Return a VLM with the words of all questions, and the looks it learns from."""
     path = work / "tokenizer.json"
     if not path.is_file():
         texts = (f"{r.question}\n{r.answer}" for some in _records(work).values() for r in some)
         lines = {line for text in texts for line in _TOKENS.sub("\n", text).splitlines()}
         train_tokenizer(sorted(lines)).backend_tokenizer.save(str(path))
     tokenizer = wrap_tokenizer(Tokenizer.from_file(str(path)))
-    return _speaker(work, tokenizer), Looks(work / "looks")
+    return _vlm(work, tokenizer), FeatureCache(work / "looks")
 
 
 def align(data: Path, work: Path) -> None:  # noqa: ARG001
@@ -383,21 +390,21 @@ def align(data: Path, work: Path) -> None:  # noqa: ARG001
     if path.is_file():
         return
     found = _records(work)
-    speaker, seen = _taught(work)
-    _calm(speaker, seen, found["pointing"] + found["counting"])
+    vlm, seen = _taught(work)
+    _calm(vlm, seen, found["pointing"] + found["counting"])
     things = _pictured(work, found["counting"], seen)
     points = ScatteredPoints(found["generation"], seen, ALIGN_POINTS, in_steps=True)
     samples = InTurn(points, things)
-    align_projector(speaker, samples, steps=ALIGN_STEPS, batch=ALIGN_BATCH, bfloat16=_bfloat16())
-    even_projector(speaker, _few(seen, found["pointing"] + found["counting"]))
-    save_file(speaker.model.model.multi_modal_projector.state_dict(), path)
+    align_projector(vlm, samples, steps=ALIGN_STEPS, batch=ALIGN_BATCH, bfloat16=_bfloat16())
+    normalize_projector_output(vlm, _few(seen, found["pointing"] + found["counting"]))
+    save_file(vlm.model.model.multi_modal_projector.state_dict(), path)
 
 
-def _calm(speaker: Speaker, seen: Looks, records: Sequence[Record]) -> None:
-    calm_projector(speaker, _few(seen, records))
+def _calm(vlm: PerceptionVLM, seen: FeatureCache, records: Sequence[Record]) -> None:
+    standardize_projector(vlm, _few(seen, records))
 
 
-def _few(seen: Looks, records: Sequence[Record]) -> list[torch.Tensor]:
+def _few(seen: FeatureCache, records: Sequence[Record]) -> list[torch.Tensor]:
     step = max(1, len(records) // 96)
     return [torch.from_numpy(seen.of(r.image)[None]).float() for r in records[::step]]
 
@@ -406,14 +413,14 @@ def _train(
     work: Path,
     name: str,
     samples: Samples,
-    speaker: Speaker,
+    vlm: PerceptionVLM,
     *,
     steps: int,
     focus: int = 0,
     rate: float = 1.5e-3,
 ) -> None:
     out = work / name
-    options = SpeakerOptions(
+    options = VLMTraining(
         batch=len(samples) // steps,
         rate=rate,
         projector_rate=rate / 1.5,
@@ -422,39 +429,39 @@ def _train(
         focus=focus,
         save_every=100,
         longest=700,
-        bfloat16=_bfloat16(),
+        precision="auto",
     )
-    size = replace(OPTIONS, kinds=tuple(speaker.model.config.vision_config.kinds))
+    size = replace(OPTIONS, kinds=tuple(vlm.model.config.vision_config.kinds))
 
     def keep(step: int) -> None:
         if step in KEPT:
-            write_compact(speaker, out / f"speaker-{step}.safetensors", size)
+            write_compact(vlm, out / f"vlm-{step}.safetensors", size)
 
-    train_speaker(speaker, samples, out, options, data={"samples": len(samples)}, on_saved=keep)
-    write_compact(speaker, out / "speaker.safetensors", size)
-    print(out / "speaker.safetensors")
+    train_vlm(vlm, samples, out, options, data={"samples": len(samples)}, on_save=keep)
+    write_compact(vlm, out / "vlm.safetensors", size)
+    print(out / "vlm.safetensors")
 
 
 def chain(data: Path, work: Path) -> None:  # noqa: ARG001
     """Teach where to look, then perceiving, then more and more of reasoning, as the paper."""
     found, chosen = _records(work), random.Random(1)
-    speaker, seen = _taught(work)
+    vlm, seen = _taught(work)
     strewn = ScatteredPoints(found["generation"], seen, FIRST_STEPS * BATCH)
     rows = _pictured(work, [r for r in found["counting"] if r.task == "chain"], seen)
     first = Drawn([strewn, rows], FIRST_STEPS * BATCH, seed=1)
     atomic = [found["generation"] + found["pointing"], found["boxes"]]
     reasoning = [_asked_in_steps(found["reasoning"], 3), _asked_in_steps(found["counting"], 2)]
     asked = _mixed(reasoning, chosen)
-    learnt = by_curriculum(_mixed(atomic, chosen), asked, CURRICULUM_STEPS * BATCH // 10)
+    learned = by_curriculum(_mixed(atomic, chosen), asked, CURRICULUM_STEPS * BATCH // 10)
     rest = (STEPS - FIRST_STEPS - CURRICULUM_STEPS) * BATCH
-    samples = InTurn(first, _pictured(work, learnt + asked[-rest:], seen))
+    samples = InTurn(first, _pictured(work, learned + asked[-rest:], seen))
     projector = load_file(work / "projector.safetensors")
-    speaker.model.model.multi_modal_projector.load_state_dict(projector)
+    vlm.model.model.multi_modal_projector.load_state_dict(projector)
     focus = FIRST_STEPS + CURRICULUM_STEPS
-    _train(work, "chain", samples, speaker, steps=STEPS, focus=focus)
+    _train(work, "chain", samples, vlm, steps=STEPS, focus=focus)
 
 
-def _pictured(work: Path, records: Sequence[Record], seen: Looks) -> RecordedSamples:
+def _pictured(work: Path, records: Sequence[Record], seen: FeatureCache) -> RecordedSamples:
     return RecordedSamples([(work / "questions", record) for record in records], seen)
 
 
@@ -477,10 +484,10 @@ def direct(data: Path, work: Path) -> None:  # noqa: ARG001
     """Teach answers alone, for as many steps; labels of perception, as the projector's, it has none."""
     found = _records(work)
     parts = [[r for r in found[name] if r.task == "direct"] for name in ("reasoning", "counting")]
-    speaker, seen = _taught(work)
-    _calm(speaker, seen, [record for part in parts for record in part])
+    vlm, seen = _taught(work)
+    _calm(vlm, seen, [record for part in parts for record in part])
     samples = _pictured(work, _mixed(parts, random.Random(3)), seen)
-    _train(work, "direct", samples, speaker, steps=STEPS)
+    _train(work, "direct", samples, vlm, steps=STEPS)
 
 
 def more_chain(data: Path, work: Path) -> None:  # noqa: ARG001
@@ -495,21 +502,21 @@ def last_chain(data: Path, work: Path) -> None:  # noqa: ARG001
 
 def _once_more(work: Path, before: str, name: str, steps: int, focus: int, seed: int) -> None:
     found, chosen = _records(work), random.Random(seed)
-    speaker, seen = _taught(work)
+    vlm, seen = _taught(work)
     chains = {
         name: _pictured(work, [r for r in found[name] if _in_steps(r)], seen)
         for name in ("reasoning", "counting")
     }
     strewn = ScatteredPoints(found["generation"], seen, 100_000, in_steps=True, seed=seed)
-    kinds = [strewn, chains["reasoning"], chains["counting"], chains["counting"]]
+    kinds: list[Samples] = [strewn, chains["reasoning"], chains["counting"], chains["counting"]]
     first = Drawn(kinds, focus * BATCH, seed=seed)
     # Perceiving alone is among them, or it is forgotten.
     reasoning = [_asked_in_steps(found["reasoning"], 3), _asked_in_steps(found["counting"], 2)]
     alone = [found["generation"] + found["pointing"], found["boxes"]]
     whole = _mixed([*reasoning, *alone], chosen)[: (steps - focus) * BATCH]
     samples = InTurn(first, _pictured(work, whole, seen))
-    _go_on(speaker, work / before)
-    _train(work, name, samples, speaker, steps=steps, focus=focus, rate=1e-3)
+    _go_on(vlm, work / before)
+    _train(work, name, samples, vlm, steps=steps, focus=focus, rate=1e-3)
 
 
 def _in_steps(record: Record) -> bool:
@@ -517,18 +524,18 @@ def _in_steps(record: Record) -> bool:
 
 
 def more_direct(data: Path, work: Path) -> None:  # noqa: ARG001
-    """Teach the direct speaker answers alone for as many steps more."""
+    """Teach the direct VLM answers alone for as many steps more."""
     found = _records(work)
     parts = [[r for r in found[name] if r.task == "direct"] for name in ("reasoning", "counting")]
-    speaker, seen = _taught(work)
+    vlm, seen = _taught(work)
     samples = _pictured(work, _mixed(parts, random.Random(4))[: MORE_STEPS * BATCH], seen)
-    _go_on(speaker, work / "direct")
-    _train(work, "more_direct", samples, speaker, steps=MORE_STEPS, rate=1e-3)
+    _go_on(vlm, work / "direct")
+    _train(work, "more_direct", samples, vlm, steps=MORE_STEPS, rate=1e-3)
 
 
-def _go_on(speaker: Speaker, run: Path) -> None:
-    """Give a speaker the weights that an earlier run ended with."""
-    own = dict(speaker.model.named_parameters())
+def _go_on(vlm: PerceptionVLM, run: Path) -> None:
+    """Give a VLM the weights that an earlier run ended with."""
+    own = dict(vlm.model.named_parameters())
     for name, value in torch.load(run / "checkpoint.pt", weights_only=True)["model"].items():
         own[name].data.copy_(value)
 
@@ -554,19 +561,20 @@ def publish_codebook(data: Path, work: Path) -> None:
         purpose="tokens",
         summary="depth maps as 100 tokens out of 128, after AURORA",
         trained_on="depth of photographs by small, rendered scenes",
-        note=f"{Log(run / 'log.jsonl').rows()[-1]['step']} steps; photographs kept out of training: "
+        note=f"{JsonlLog(run / 'log.jsonl').rows()[-1]['step']} steps; "
+        "photographs kept out of training: "
         f"order of 2/3/4/5 points {order} %, error {100 * found.error:.1f} %, "
         f"{100 * found.alive:.0f} % of the codes in use",
     )
 
 
-def publish_speaker(data: Path, work: Path) -> None:  # noqa: ARG001
-    """Enter the speaker with steps among the embedded models."""
-    path = embedded_folder() / "speaker.safetensors"
+def publish_vlm(data: Path, work: Path) -> None:  # noqa: ARG001
+    """Enter the VLM with steps among the embedded models."""
+    path = embedded_folder() / "perception-vlm.safetensors"
     write_bytes(path, (work / "last_chain" / path.name).read_bytes())
-    last = Log(work / "last_chain" / "log.jsonl").rows()[-1]
+    last = JsonlLog(work / "last_chain" / "log.jsonl").rows()[-1]
     record(
-        "speaker",
+        "perception-vlm",
         path.name,
         None,
         purpose="language",
@@ -577,7 +585,7 @@ def publish_speaker(data: Path, work: Path) -> None:  # noqa: ARG001
     )
 
 
-PUBLISHERS = {"codebook": publish_codebook, "speaker": publish_speaker}
+PUBLISHERS = {"codebook": publish_codebook, "vlm": publish_vlm}
 STAGES = {
     f.__name__: f
     for f in (

@@ -1,4 +1,4 @@
-"""Turn a trained model into an embedded one: export, measure, quantise behind the gate, enter it.
+"""Turn a trained model into an embedded one: export, measure, quantize behind the gate, enter it.
 
     python recipes/cpu/publish.py --model RUN/model.safetensors --name tiny --data DIR \
         --trained-on "what it has seen" --note "what is new" [--default]
@@ -19,28 +19,33 @@ import numpy as np
 from sightline.benchmarks.quick import MOST_OF_A_SET, quick_score
 from sightline.benchmarks.rgbd import PROTOCOL, evaluate
 from sightline.depth.checkpoints import load_network, read_checkpoint
-from sightline.depth.engines.openvino import OpenVinoEngine
 from sightline.depth.estimator import DepthEstimator
 from sightline.depth.export import export_onnx
-from sightline.depth.int8 import GateNotPassed, make_int8
-from sightline.depth.spec import ModelSpec
-from sightline.depth.training.items import is_held_out
-from sightline.depth.training.stages import LIFT
-from sightline.files.pictures import PICTURE_SUFFIXES, read_picture
+from sightline.depth.model_gate import LIMITS, has_no_ramp, measure, run_of
+from sightline.depth.quantization import GateNotPassed, make_int8
+from sightline.depth.training.weights import OUTPUT_SHIFT
+from sightline.examples import example_person, example_photograph
+from sightline.io.images import PICTURE_SUFFIXES, read_picture
+from sightline.models.entry import Int8Gate, ModelSpec
+from sightline.models.registry import embedded_folder, forget, record
+from sightline.runtime.openvino import OpenVinoEngine
+from sightline.scenes import make_scene
+from sightline.training.data.items import is_held_out
 from sightline.types import Kind
-from sightline.weights.entry import Gate
-from sightline.weights.index import embedded_folder, forget, record
 
 SUMMARIES = {
     "tiny": "our compact student, 4.0 M parameters: any photograph, offline",
     "small": "our ViT-S, the teacher of the CPU recipe: sharper, slower",
-    "tiny-metric": "our compact network in metres, for rooms",
+    "tiny-metric": "our compact network in meters, for rooms",
 }
+
+#: Seed of the rendered pictures of the gate, no training's, and how many there are of each kind.
+GATE_SEED, GATE_SCENES = 990_001, 16
 
 
 def zero_of(spec: ModelSpec) -> float:
     """Return what a network of ours says of things infinitely far away."""
-    return 0.0 if spec.architecture == "compact" else LIFT
+    return 0.0 if spec.architecture == "compact" else OUTPUT_SHIFT
 
 
 def figures(estimator: DepthEstimator, data: Path) -> str:
@@ -64,12 +69,32 @@ def held_out_pictures(photos: Path, most: int = 64) -> list[np.ndarray]:
     return [read_picture(path).pixels for path in kept[:most]]
 
 
-def int8_verdict(graph: Path, pictures: list[np.ndarray], out: Path) -> Gate:
+def int8_verdict(graph: Path, pictures: list[np.ndarray], out: Path) -> Int8Gate:
     """Make the int8 version; return how it did at the gate, whether it passed or not."""
     try:
         return make_int8(graph, pictures, out)
     except GateNotPassed as failure:
         return failure.verdict
+
+
+def check_faults(estimator: DepthEstimator) -> str:
+    """Measure the faults that no figure shows; leave with an error if one exceeds its limit.
+
+    Edges, mirror and shift are measured on the photographs of the package, ramps on rendered pictures
+    without a ground that no training has seen.
+    """
+    photographs = [read_picture(path()).pixels for path in (example_photograph, example_person)]
+    frames = (
+        make_scene(GATE_SEED, index, width=320, height=256, kinds=[kind]).frame
+        for kind in ("sky", "wall", "nadir")
+        for index in range(GATE_SCENES)
+    )
+    groundless = (frame.pixels for frame in frames if has_no_ramp(frame.disparity))
+    found = measure(run_of(estimator), photographs, groundless)
+    print(found)
+    if faults := found.exceeding(LIMITS):
+        raise SystemExit("not published: " + "; ".join(faults))
+    return f"edge jump {found.edge_jump:.3f}, ramp {found.ramp:.2f}"
 
 
 def main() -> None:
@@ -100,16 +125,21 @@ def main() -> None:
     if options.curve:
         spec = replace(spec, curve=options.curve, zero=zero_of(spec))
     graph = folder / f"{options.name}.onnx"
-    export_onnx(load_network(options.model), spec, graph, store=options.store)
+    candidate = graph.with_suffix(".candidate.onnx")
+    export_onnx(load_network(options.model, spec), spec, candidate, store=options.store)
+    try:
+        estimator = DepthEstimator(OpenVinoEngine(candidate), spec, options.name)
+        measured = f"{figures(estimator, options.data)}; {check_faults(estimator)}"
+        candidate.replace(graph)
+    finally:
+        candidate.unlink(missing_ok=True)
     # The graph carries the weights under their own names; a second copy would only take room.
     graph.with_suffix(".safetensors").unlink(missing_ok=True)
-    estimator = DepthEstimator(OpenVinoEngine(graph), spec, options.name)
-    measured = figures(estimator, options.data)
 
-    verdict, quantised = None, graph.with_name(f"{options.name}-int8.xml")
+    verdict, quantized = None, graph.with_name(f"{options.name}-int8.xml")
     if options.int8:
         pictures = held_out_pictures(options.data / "photos")
-        verdict = int8_verdict(graph, pictures, quantised)
+        verdict = int8_verdict(graph, pictures, quantized)
         print(f"int8: {verdict}")
     record(
         options.name,
@@ -124,7 +154,7 @@ def main() -> None:
     if verdict is not None and verdict.passed:
         record(
             f"{options.name}-int8",
-            quantised.name,
+            quantized.name,
             spec,
             summary=f"{options.name} in int8",
             trained_on=options.trained_on,

@@ -1,12 +1,13 @@
-"""Photographs of rooms in metres: the shape by our teacher, the scale by FastDepth.
+"""Photographs of rooms in meters: the shape by our teacher, the scale by FastDepth.
 
     python recipes/cpu/rooms.py --photos DIR/rooms-places DIR/scannet-samples --out WORK/rooms
 
-There are few measured rooms to learn metres from, and nearly all of one kind of camera. FastDepth (MIT)
-learnt from tens of thousands of frames of NYU Depth V2; its maps are coarse, but how large rooms are it
-knows better than our pairs can say. So the teacher's relative depth is brought to FastDepth's metres by
-a robust line, picture by picture, where the two agree about the shape. FastDepth is told no lens: what
-it says holds for the camera of that set, so that is the focal length written beside the depth.
+There are few measured rooms to learn meters from, and nearly all of one kind of camera. FastDepth
+(MIT) learned from tens of thousands of frames of NYU Depth V2; its maps are coarse, but how large
+rooms are it knows better than our pairs can say. So the teacher's relative depth is brought to
+FastDepth's meters by a robust line, picture by picture, where the two agree about the shape.
+FastDepth is told no lens: what it says holds for the camera of that set, so that is the focal
+length written beside the depth.
 
 Out: a folder for `sightline train metric --data pairs:OUT`. Photographs kept out of training stay out.
 """
@@ -23,11 +24,11 @@ import cv2
 import numpy as np
 
 from sightline.depth.estimator import load
-from sightline.depth.training.items import is_held_out
 from sightline.errors import InputError
-from sightline.files.atomic import atomic_path, write_text
-from sightline.files.pictures import PICTURE_SUFFIXES, read_picture
 from sightline.geometry import align
+from sightline.io.atomic import atomic_path, write_text
+from sightline.io.images import PICTURE_SUFFIXES, read_picture
+from sightline.training.data.items import is_held_out
 from sightline.types import FloatArray
 
 #: Focal length over the shorter side, both in [px]: the Kinect of NYU Depth V2.
@@ -40,8 +41,8 @@ NEAR, FAR = 0.5, 10.0
 SIDE = 320
 
 
-def metres_of(relative: FloatArray, coarse: FloatArray) -> tuple[FloatArray, float]:
-    """Bring relative disparity to coarse metres.
+def meters_of(relative: FloatArray, coarse: FloatArray) -> tuple[FloatArray, float]:
+    """Bring relative disparity to coarse meters.
 
     Args:
         relative: (H, W) disparity without unit.
@@ -78,25 +79,26 @@ def main() -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     teacher = load(options.model, threads=options.threads)
     coarse = load("fastdepth", threads=options.threads)
-    rows, seen = [], 0
+    rows: list[list[str | int]] = []
+    seen = 0
     for path in photographs(options.photos):
         seen += 1
         pixels = read_picture(path).pixels
-        metres, differs = metres_of(teacher.infer(pixels).values, coarse.infer(pixels).values)
+        meters, differs = meters_of(teacher.infer(pixels).values, coarse.infer(pixels).values)
         if differs > AGREE:
             continue
-        scale = min(1.0, SIDE / min(metres.shape))
-        size = (round(metres.shape[1] * scale), round(metres.shape[0] * scale))
+        scale = min(1.0, SIDE / min(meters.shape))
+        size = (round(meters.shape[1] * scale), round(meters.shape[0] * scale))
         name = f"{len(rows):05d}"
         small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
-        depth = cv2.resize(metres, size, interpolation=cv2.INTER_NEAREST)
+        depth = cv2.resize(meters, size, interpolation=cv2.INTER_NEAREST)
         _write(options.out / f"{name}.jpg", small[..., ::-1])
         _write(options.out / f"{name}.png", np.rint(depth * 1000).astype(np.uint16))
         rows.append([name, path.parent.name, path.stem, "depth_mm", f"{FOCAL * min(size):.2f}", 1])
     table = io.StringIO()
     csv.writer(table).writerows([["id", "source", "scene", "kind", "fx", "real"], *rows])
     write_text(options.out / "index.csv", table.getvalue())
-    print(f"{len(rows)} of {seen} photographs of rooms in metres, in {options.out}")
+    print(f"{len(rows)} of {seen} photographs of rooms in meters, in {options.out}")
 
 
 def _write(path: Path, pixels: np.ndarray) -> None:

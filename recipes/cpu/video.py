@@ -23,12 +23,12 @@ from pathlib import Path
 
 from sightline.cli import main as sightline
 from sightline.errors import SightlineError
-from sightline.physics.worlds.make import sample
-from sightline.video_model.autoencoder.floor import reconstruction_floor
-from sightline.video_model.model import EMBEDDED, load
-from sightline.video_model.scoring import MEAN_VELOCITY, mean_of, spec_of, take_all
-from sightline.video_model.study.catalogue import STUDIES
-from sightline.weights.index import embedded_folder, record
+from sightline.models.registry import embedded_folder, record
+from sightline.physics.worlds.simulation import sample
+from sightline.video_model.autoencoders.floor import reconstruction_floor
+from sightline.video_model.pipeline import EMBEDDED, load
+from sightline.video_model.scoring import MEAN_VELOCITY, mean_of, score_model, spec_of
+from sightline.video_model.studies.catalog import STUDIES
 
 STAGES = ("codec", "train", "score", "embed", "studies")
 WORLDS = ("uniform", "collision", "parabola")
@@ -37,13 +37,13 @@ WORLDS = ("uniform", "collision", "parabola")
 CODEC = (
     "video codec --steps 2000 --rate 5e-3 --noise 0.02 "
     + " ".join(f"--data {world}" for world in WORLDS)
-    + " --data probe:conflict-colour-square --data probe:conflict-colour-ring"
+    + " --data probe:conflict-color-square --data probe:conflict-color-ring"
 )
 #: Squares and rings are rare among all these, and seen best when balls can be drawn already.
 SHAPES = (
     "video codec --steps 1200 --rate 4e-3 --noise 0.02 --data uniform --data collision "
-    + 3 * "--data probe:conflict-colour-square "
-    + "--data probe:conflict-colour-ring"
+    + 3 * "--data probe:conflict-color-square "
+    + "--data probe:conflict-color-ring"
 )
 TRAIN = (
     "video train --network micro --patch 4 1 1 --says video --gain 8 --videos 10000 --steps 8000 "
@@ -73,7 +73,7 @@ def score(work: Path) -> list[str]:
     for world in WORLDS:
         floor = reconstruction_floor(model.codec, sample(world, COUNT, seed=SEED), model.size)
         inside, outside = (
-            take_all(model, spec_of(f"{world}:{split}", COUNT, model.size, SEED))
+            score_model(model, spec_of(f"{world}:{split}", COUNT, model.size, SEED))
             for split in ("id", "ood")
         )
         figures = [

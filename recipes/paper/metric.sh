@@ -1,5 +1,5 @@
 #!/bin/sh
-# Metres indoors from Hypersim: encoder of a student, new head, sigmoid × 20 m, SiLog (metric_depth/).
+# Meters indoors from Hypersim: encoder of a student, new head, sigmoid × 20 m, SiLog (metric_depth/).
 # 60 K pictures, 120 epochs, batch 32: about 225 K steps; the rate falls with a power of 0.9.
 set -eu
 . "$(dirname "$0")/folders.sh"

@@ -6,8 +6,8 @@ set -eu
 . "$(dirname "$0")/folders.sh"
 VAE=${VAE:-stable-diffusion-v1-5/vae}
 $SIGHTLINE video codec --kind inflated --start "$VAE" --size 128 --batch 40 --rate 1e-5 --noise 0 --steps 100000 \
-  --data uniform --data collision --data parabola --data probe:conflict-colour-square \
-  --data probe:conflict-colour-ring --save-every 1000 --validate-every 1000 --out "$WORK/video-codec"
-for STUDY in scaling velocity-gap collision-gap memorisation conflicts conditions combinatorial; do
+  --data uniform --data collision --data parabola --data probe:conflict-color-square \
+  --data probe:conflict-color-ring --save-every 1000 --validate-every 1000 --out "$WORK/video-codec"
+for STUDY in scaling velocity-gap collision-gap memorization conflicts conditions combinatorial; do
   $TORCHRUN video study "$STUDY" --budget paper --codec "$WORK/video-codec" --out "$WORK/video-$STUDY"
 done

@@ -1,35 +1,34 @@
-"""What can go wrong, in one line each.
+"""Exceptions with one-line messages.
 
-Two families, so that the command line can answer with the right exit code: mistakes in what the user
-gave us (exit code 2) and failures of our own or of the machine (exit code 1).
+Two families with their exit codes: `InputError` for invalid input (2) and `SightlineError` for all
+other failures, such as a full disk (1).
 """
 
 from __future__ import annotations
 
 import traceback
-from pathlib import Path
+
+__all__ = ["InputError", "SightlineError"]
 
 
 class SightlineError(Exception):
-    """A failure of ours or of the machine: a full disk, a broken install."""
+    """A failure that the input is not to blame for: a full disk, a broken installation."""
 
     exit_code = 1
 
 
 class InputError(SightlineError):
-    """A mistake in what was given to us: a corrupt picture, an unknown model, a wrong shape.
+    """Invalid input: a corrupt image, an unknown model, a wrong shape.
 
     Args:
         problem: what is wrong, without a full stop.
-        path: the file it is wrong with, when there is one.
+        path: the file it is wrong with (a path or URL), when there is one.
         remedy: what to do about it.
     """
 
     exit_code = 2
 
-    def __init__(
-        self, problem: str, *, path: str | Path | None = None, remedy: str | None = None
-    ) -> None:
+    def __init__(self, problem: str, *, path: object = None, remedy: str | None = None) -> None:
         self.problem = problem
         self.path = None if path is None else str(path)
         self.remedy = remedy
@@ -37,7 +36,7 @@ class InputError(SightlineError):
         super().__init__(line if remedy is None else f"{line}; {remedy}")
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickle by argument names, so that the error survives the way back from a worker process."""
+        """Pickle by argument names, so that the error survives the way from a worker process."""
         return _rebuild, (type(self), self.problem, self.path, self.remedy)
 
 
@@ -48,23 +47,23 @@ def _rebuild(
 
 
 def install(extra: str) -> str:
-    """Say how to install an extra: Sightline is installed from its clone, not from an index.
+    """Return how to install an extra.
 
     >>> install("train")
-    "in Sightline's clone run: pip install -c constraints.txt -e '.[train]'"
+    "run: pip install 'sightline[train]'"
     """
-    return f"in Sightline's clone run: pip install -c constraints.txt -e '.[{extra}]'"
+    return f"run: pip install 'sightline[{extra}]'"
 
 
 def explained(error: Exception, what: str, memory: str = "use fewer --workers") -> SightlineError:
-    """Return an error of our own kind, one that can be sent from process to process.
+    """Return a `SightlineError` that can be sent from process to process.
 
-    Ours pass through; any other is wrapped, its traceback kept as a note for SIGHTLINE_DEBUG=1.
+    A `SightlineError` passes through; any other exception is wrapped, with its traceback as a note.
 
     Args:
-        error: any.
-        what: it happened to.
-        memory: what to do where it is memory that ran out.
+        error: any exception.
+        what: the input it happened to.
+        memory: remedy for a lack of memory.
     """
     if isinstance(error, SightlineError):
         return error
@@ -73,3 +72,8 @@ def explained(error: Exception, what: str, memory: str = "use fewer --workers") 
     named = SightlineError(f"{what}: {type(error).__name__}: {error}")
     named.add_note("".join(traceback.format_exception(error)))
     return named
+
+
+def one_line(message: object) -> str:
+    """Return a message or error text on one line, whatever file names it contains."""
+    return " ".join(str(message).split())

@@ -1,6 +1,6 @@
-"""Geometry of depth maps: align two of them, lift one to points, find its edges and normals.
+"""Geometry of depth maps: alignment, unprojection, depth edges, normals and point clouds.
 
-Pure functions of arrays. One alignment routine serves evaluation, tiles, video and metres: masked
+Pure functions of arrays. One alignment routine serves evaluation, tiles, video and meters: masked
 least squares of scale and shift, in whatever space the caller hands it (disparity, as a rule).
 """
 
@@ -13,13 +13,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import InputError
-from sightline.types import BoolArray, Camera, DepthMap, FloatArray, Kind, Points
+from sightline.types import BoolArray, Camera, DepthMap, FloatArray, Kind, PointCloud
+
+__all__ = [
+    "Alignment",
+    "align",
+    "depth_for_view",
+    "edges",
+    "normals",
+    "project",
+    "to_pointcloud",
+    "unproject",
+]
 
 #: Far over near distance given to a relative map when it is shown in 3D. Scale and shift of a
 #: relative map are unknown, so some ratio has to be assumed; the points carry no unit.
 ASSUMED_FAR_OVER_NEAR = 8.0
 
-#: Pixels of a picture's shorter side that the smallest of our networks sees.
+#: Shorter side in [px] of the input of the smallest network.
 NETWORK_SIDE = 256
 
 
@@ -57,7 +68,7 @@ def align(
     nonnegative: bool = False,
     iterations: int = 8,
 ) -> Alignment:
-    """Find scale and shift that bring `source` to `target` in the least squares sense.
+    """Fit scale and shift from `source` to `target` by least squares.
 
     Args:
         source: (…) values to be moved.
@@ -91,7 +102,7 @@ def align(
     scale, shift = _weighted_line(x, y, base, nonnegative)
     w = base
     if robust:
-        # A least squares start can be dragged off by gross outliers, so begin at the medians.
+        # Gross outliers pull a least squares start away, so begin at the medians.
         scale, shift = _median_line(x, y, nonnegative)
         for _ in range(iterations):
             error = y - (scale * x + shift)
@@ -111,7 +122,7 @@ def align(
 def _weighted_line(
     x: NDArray[np.float64], y: NDArray[np.float64], w: NDArray[np.float64], nonnegative: bool
 ) -> tuple[float, float]:
-    """Fit a weighted line in closed form, centred for numerical sanity."""
+    """Fit a weighted line in closed form, centered for numerical stability."""
     total = float(w.sum())
     mean_x, mean_y = float((w * x).sum()) / total, float((w * y).sum()) / total
     dx = x - mean_x
@@ -127,7 +138,7 @@ def _weighted_line(
 def _median_line(
     x: NDArray[np.float64], y: NDArray[np.float64], nonnegative: bool
 ) -> tuple[float, float]:
-    """Siegel-like start: the median slope over pairs half the sorted range apart."""
+    """Return the median slope over pairs half the sorted range apart, as in Siegel's estimator."""
     order = np.argsort(x, kind="stable")
     half = len(x) // 2
     if half == 0:
@@ -146,7 +157,7 @@ def _median_line(
 def depth_for_view(depth: DepthMap, far_over_near: float = ASSUMED_FAR_OVER_NEAR) -> FloatArray:
     """Return (H, W) distance along the optical axis for showing a map in 3D; 0 where not valid.
 
-    Metric maps give metres. A relative map gives arbitrary units: its disparity is stretched from
+    Metric maps give meters. A relative map gives arbitrary units: its disparity is stretched from
     the 1st to the 99th percentile so that near is 1 and far is `far_over_near`. That keeps the
     order and the look, but no ratio may be read off it.
     """
@@ -162,7 +173,7 @@ def depth_for_view(depth: DepthMap, far_over_near: float = ASSUMED_FAR_OVER_NEAR
 
 
 def unproject(z: NDArray[Any], camera: Camera) -> FloatArray:
-    """Lift planar depth to the camera frame.
+    """Unproject planar depth to the camera frame.
 
     Args:
         z: (H, W) distance along the optical axis.
@@ -195,7 +206,7 @@ def edges(
     tolerance: float = 0.05,
     reach: int | None = None,
 ) -> BoolArray:
-    """Mark pixels at a jump in depth: where "flying points" hang between front and back.
+    """Mark pixels at depth discontinuities, where "flying points" lie between front and back.
 
     Across a jump disparity changes by more than the surfaces beside it do. So the change over
     2 · `reach` pixels is compared with the lesser of the changes just before and just after; what it
@@ -216,7 +227,7 @@ def edges(
         d = np.moveaxis(disparity, axis, 0)
         padded = np.pad(d, ((3 * step, 3 * step), (0, 0)), constant_values=np.nan)
         a, b, c, e = (padded[shift * step :][: len(d)] for shift in (0, 2, 4, 6))
-        # At the rim, and beside a hole, there is one side to compare with.
+        # At the border, and beside a hole, there is only one side to compare with.
         beside = np.fmin(np.abs(b - a), np.abs(e - c))
         jump = np.abs(c - b) - np.nan_to_num(beside, nan=0.0)
         along = np.moveaxis(excess, axis, 0)
@@ -226,7 +237,7 @@ def edges(
 
 
 def smear(height: int, width: int) -> int:
-    """Return how far, in [px], a network smears a jump in a picture of this size, to either side.
+    """Return the half width in [px] of a depth step that a network blurs in an image of this size.
 
     Small networks see about 256 pixels of the shorter side; a jump between two of those is a ramp of
     that many pixels once the map is enlarged to the picture.
@@ -246,20 +257,20 @@ def normals(xyz: NDArray[Any]) -> FloatArray:
     return np.where(away, -unit, unit).astype(np.float32)
 
 
-def to_points(
+def to_pointcloud(
     depth: DepthMap,
     rgb: NDArray[np.uint8] | None = None,
     *,
     mesh: bool = False,
     edge_tolerance: float | None = 0.05,
     max_points: int | None = None,
-) -> Points:
-    """Turn a depth map into a coloured cloud or mesh, without the points that fly at edges.
+) -> PointCloud:
+    """Convert a depth map to a colored point cloud or mesh, without flying points at edges.
 
     Args:
         depth: the map; relative ones are stretched by `depth_for_view` and get no unit.
-        rgb: (H, W, 3) uint8 colours of the same picture.
-        mesh: join neighbouring pixels by triangles.
+        rgb: (H, W, 3) uint8 colors of the same picture.
+        mesh: join neighboring pixels by triangles.
         edge_tolerance: relative jump above which a pixel counts as an edge; None keeps all.
         max_points: thin the grid evenly (every n-th row and column) to at most this many pixels.
     """
@@ -275,10 +286,10 @@ def to_points(
     if max_points is not None and z.size > max_points:
         step = int(np.ceil(np.sqrt(z.size / max_points)))
     xyz, keep = xyz[::step, ::step], keep[::step, ::step]
-    colours = None if rgb is None else rgb[::step, ::step][keep]
+    colors = None if rgb is None else rgb[::step, ::step][keep]
     faces = _grid_faces(keep) if mesh else None
     unit = "m" if depth.kind is not Kind.RELATIVE_DISPARITY else ""
-    return Points(xyz[keep], colours, unit, faces)
+    return PointCloud(xyz[keep], colors, unit, faces)
 
 
 def _grid_faces(keep: BoolArray) -> NDArray[np.int32]:

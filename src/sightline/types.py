@@ -1,9 +1,9 @@
-"""The few types that every room shares: `Camera`, `DepthMap`, `Points`.
+"""Types shared by all packages: `Camera`, `DepthMap`, `PointCloud`, `Measurement`.
 
-* All are frozen and validated when made; arrays are stored read-only.
-* A depth map carries its unit and direction (`Kind`): nobody has to guess whether bright is near.
-* Pixel coordinates are (x, y) = (column, row); the centre of the top left pixel is (0, 0).
-* Camera frame: x to the right, y down, z forward (as OpenCV has it).
+* All are frozen and validated on construction; arrays are stored read-only.
+* A depth map carries its unit and direction (`Kind`), so nobody has to guess whether bright is near.
+* Pixel coordinates are (x, y) = (column, row); the center of the top left pixel is (0, 0).
+* Camera frame: x right, y down, z forward (the OpenCV convention).
 """
 
 from __future__ import annotations
@@ -11,12 +11,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sightline.errors import InputError
+
+if TYPE_CHECKING:
+    from sightline.config import Palette
+    from sightline.io.paths import AnyPath
+
+__all__ = ["Camera", "CameraSource", "DepthMap", "Kind", "Measurement", "PointCloud"]
 
 FloatArray = NDArray[np.float32]
 BoolArray = NDArray[np.bool_]
@@ -25,16 +31,16 @@ BoolArray = NDArray[np.bool_]
 FULL_FRAME_DIAGONAL = math.hypot(36.0, 24.0)
 
 #: Focal length assumed when nothing is known, in [mm] on a 36 × 24 frame: between the main camera of
-#: a telephone (24 to 28) and a standard lens (50).
+#: a phone (24 to 28) and a standard lens (50).
 ASSUMED_FOCAL_35MM = 30.0
 
 
 class Kind(StrEnum):
-    """What the numbers of a depth map are: unit and direction.
+    """Unit and direction of the values of a depth map.
 
     * `RELATIVE_DISPARITY`: no unit, larger is nearer; inverse depth up to unknown scale and shift.
-    * `METRIC_DEPTH`: metres along the optical axis, larger is farther.
-    * `METRIC_DISPARITY`: one over metres, larger is nearer.
+    * `METRIC_DEPTH`: meters along the optical axis, larger is farther.
+    * `METRIC_DISPARITY`: inverse meters, larger is nearer.
     """
 
     RELATIVE_DISPARITY = "relative_disparity"
@@ -43,7 +49,7 @@ class Kind(StrEnum):
 
     @property
     def unit(self) -> str:
-        """`"m"`, `"1/m"`, or `""` where there is none."""
+        """Unit of the values: `"m"`, `"1/m"`, or `""` for relative disparity."""
         return {"metric_depth": "m", "metric_disparity": "1/m"}.get(self.value, "")
 
     @property
@@ -53,12 +59,12 @@ class Kind(StrEnum):
 
     @property
     def direction(self) -> str:
-        """The direction in words, as written into files."""
+        """Direction in words, as written into files."""
         return "larger is nearer" if self.larger_is_nearer else "larger is farther"
 
 
 class CameraSource(StrEnum):
-    """Where a camera's focal length comes from."""
+    """Origin of a camera's focal length."""
 
     GIVEN = "given"
     EXIF = "exif"
@@ -67,7 +73,7 @@ class CameraSource(StrEnum):
 
 
 def _array(values: ArrayLike, dtype: type, what: str) -> NDArray[Any]:
-    """Convert to an array of `dtype`; what cannot be one is the caller's mistake."""
+    """Convert to an array of `dtype`; raise `InputError` where that is impossible."""
     try:
         return np.asarray(values, dtype=dtype)
     except (ValueError, TypeError) as error:
@@ -75,7 +81,7 @@ def _array(values: ArrayLike, dtype: type, what: str) -> NDArray[Any]:
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a read-only view, leaving the caller's own array writable."""
+    """Return a read-only view; the caller's array stays writable."""
     view = array.view()
     view.flags.writeable = False
     return view
@@ -112,7 +118,7 @@ class Camera:
     def from_focal(
         cls, focal: float, width: int, height: int, source: CameraSource = CameraSource.GIVEN
     ) -> Camera:
-        """Square pixels, principal point at the centre. `focal` in [px]."""
+        """Make a camera with square pixels and centered principal point from `focal` in [px]."""
         K = np.array(
             [[focal, 0.0, (width - 1) / 2], [0.0, focal, (height - 1) / 2], [0.0, 0.0, 1.0]]
         )
@@ -143,7 +149,7 @@ class Camera:
 
     @classmethod
     def assumed(cls, width: int, height: int) -> Camera:
-        """Make the default camera for a picture that says nothing of its lens."""
+        """Make the default camera for an image without lens information."""
         return cls.from_focal_35mm(ASSUMED_FOCAL_35MM, width, height, CameraSource.ASSUMED)
 
     @property
@@ -157,12 +163,12 @@ class Camera:
         return math.degrees(2 * math.atan(self.width / 2 / self.focal))
 
     def resized(self, width: int, height: int) -> Camera:
-        """Return the same camera for the picture scaled to another size."""
+        """Return the camera of the same image resized to `width` × `height` pixels."""
         sx, sy = width / self.width, height / self.height
         K = self.K.copy()
         K[0] *= sx
         K[1] *= sy
-        # Pixel centres sit at whole numbers, so the scaling acts about the corner at -0.5.
+        # Pixel centers sit at whole numbers, so the scaling acts about the corner at -0.5.
         K[0, 2] = (self.K[0, 2] + 0.5) * sx - 0.5
         K[1, 2] = (self.K[1, 2] + 0.5) * sy - 0.5
         return Camera(K, width, height, self.source)
@@ -170,15 +176,21 @@ class Camera:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DepthMap:
-    """Depth or disparity of one picture, with everything needed to read it.
+    """Depth or disparity of one image, with unit, validity, camera and uncertainty.
 
     Attributes:
         values: (H, W) float32; unit and direction are those of `kind`. Zero where not valid.
         kind: unit and direction.
-        valid: (H, W) bool; False where nothing is known. Defaults to where `values` is finite.
-        camera: the camera of the same H × W picture, when known.
+        valid: (H, W) bool; False where depth is unknown. Default: where `values` is finite.
+        camera: camera of the H × W image, when known.
         sigma: (H, W) float32 one-sigma uncertainty in the unit of `values`, when estimated.
-        source: who made it: model name and first digits of its checksum, or a file.
+        source: origin: model name with the first digits of its checksum, or a file.
+
+    >>> depth = DepthMap(np.full((2, 3), 1.5, np.float32), Kind.METRIC_DEPTH)
+    >>> depth
+    <DepthMap 3×2 metric_depth [m]>
+    >>> len(depth.to_pointcloud())
+    6
     """
 
     values: FloatArray
@@ -235,12 +247,12 @@ class DepthMap:
 
     @property
     def height(self) -> int:
-        """Rows."""
+        """Number of rows."""
         return int(self.values.shape[0])
 
     @property
     def width(self) -> int:
-        """Columns."""
+        """Number of columns."""
         return int(self.values.shape[1])
 
     @property
@@ -250,31 +262,100 @@ class DepthMap:
 
     @property
     def is_metric(self) -> bool:
-        """True when the unit is metres or one over metres."""
+        """True when the unit is meters or inverse meters."""
         return self.kind is not Kind.RELATIVE_DISPARITY
 
     def to_metric_depth(self) -> DepthMap:
-        """Return the map in metres; sigma follows by the derivative of 1/d.
+        """Return the map in meters; sigma is propagated by the derivative of 1/d.
 
-        Relative disparity has no unit and is refused: it needs a yardstick first.
+        Raises:
+            InputError: the map is relative disparity, which has no metric scale.
         """
         if self.kind is Kind.METRIC_DEPTH:
             return self
         if self.kind is Kind.RELATIVE_DISPARITY:
             raise InputError(
-                "relative disparity has no unit, so it cannot become metres by itself",
-                remedy="use a metric model, or align it to known distances (geometry.align)",
+                "relative disparity has no unit, so it cannot become meters by itself",
+                remedy="use a metric model, or align it to known distances with geometry.align",
             )
         valid = self.valid & (self.values > 0)
         safe = np.where(valid, self.values, np.float32(1))
         sigma = None if self.sigma is None else self.sigma / safe**2
-        metres: FloatArray = (1 / safe).astype(np.float32)
-        return DepthMap(metres, Kind.METRIC_DEPTH, valid, self.camera, sigma, self.source)
+        meters: FloatArray = (1 / safe).astype(np.float32)
+        return DepthMap(meters, Kind.METRIC_DEPTH, valid, self.camera, sigma, self.source)
+
+    def save(self, path: str | AnyPath) -> None:
+        """Write the map with all its fields; whole or not at all.
+
+        Args:
+            path: file or URL. The suffix selects the format: `.npz` and `.exr` store float32,
+                `.png` 16-bit integers with scale and offset. For colors use `plot`, for points
+                `to_pointcloud`.
+        """
+        from sightline.io.depth_files import write_depth
+
+        write_depth(path, self)
+
+    @classmethod
+    def load(cls, path: str | AnyPath) -> DepthMap:
+        """Read a map that `save` wrote (`.npz`, `.png` or `.exr`)."""
+        from sightline.io.depth_files import read_depth
+
+        return read_depth(path)
+
+    def to_pointcloud(
+        self,
+        image: NDArray[np.uint8] | None = None,
+        *,
+        mesh: bool = False,
+        edge_tolerance: float | None = 0.05,
+        max_points: int | None = None,
+    ) -> PointCloud:
+        """Unproject to a point cloud or mesh in the camera frame.
+
+        Args:
+            image: (H, W, 3) uint8 RGB colors of the points.
+            mesh: connect neighboring pixels by triangles.
+            edge_tolerance: relative depth jump above which pixels are left out; None keeps all.
+            max_points: subsample the pixel grid evenly to at most this many points.
+        """
+        from sightline.geometry import to_pointcloud
+
+        return to_pointcloud(
+            self, image, mesh=mesh, edge_tolerance=edge_tolerance, max_points=max_points
+        )
+
+    def plot(
+        self,
+        path: str | AnyPath | None = None,
+        *,
+        palette: Palette = "spectral",
+        lo: float | None = None,
+        hi: float | None = None,
+        legend: bool = True,
+    ) -> NDArray[np.uint8]:
+        """Render the map in colors: near is warm, far is cool, invalid pixels are gray.
+
+        Args:
+            path: also write the rendering to this file or URL (`.png` or `.jpg`).
+            palette: color map.
+            lo: value at the lower end of the color scale; default: 1st percentile.
+            hi: value at the upper end of the color scale; default: 99th percentile.
+            legend: add a color bar with units below the map.
+
+        Returns:
+            (h, w, 3) uint8 RGB; taller than the map when there is a legend.
+        """
+        from sightline.io.color import render, write_color
+
+        if path is not None:
+            write_color(path, self, palette=palette, lo=lo, hi=hi, legend=legend)
+        return render(self, palette=palette, lo=lo, hi=hi, legend=legend)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Points:
-    """A coloured point cloud, or a mesh over it, in the camera frame.
+class PointCloud:
+    """A colored point cloud or triangle mesh in the camera frame.
 
     Attributes:
         xyz: (N, 3) float32; x right, y down, z forward.
@@ -296,9 +377,9 @@ class Points:
             raise InputError(f"unit of points is 'm' or '', got {self.unit!r}")
         object.__setattr__(self, "xyz", _frozen(xyz.copy()))
         if self.rgb is not None:
-            rgb = _array(self.rgb, np.uint8, "colours")
+            rgb = _array(self.rgb, np.uint8, "colors")
             if rgb.shape != xyz.shape:
-                raise InputError(f"colours are {rgb.shape}, points are {xyz.shape}")
+                raise InputError(f"colors are {rgb.shape}, points are {xyz.shape}")
             object.__setattr__(self, "rgb", _frozen(rgb.copy()))
         if self.faces is not None:
             faces = _array(self.faces, np.int32, "faces")
@@ -312,4 +393,45 @@ class Points:
 
     def __repr__(self) -> str:
         faces = "" if self.faces is None else f", {len(self.faces)} faces"
-        return f"<Points {len(self)}{faces}, unit {self.unit or 'none'}>"
+        return f"<PointCloud {len(self)}{faces}, unit {self.unit or 'none'}>"
+
+    def save(self, path: str | AnyPath) -> None:
+        """Write to `.ply` (camera frame) or `.glb` (glTF frame: y up, z backward).
+
+        Args:
+            path: file or URL; the suffix selects the format.
+        """
+        from sightline.io.pointclouds import write_pointcloud
+
+        write_pointcloud(path, self)
+
+    @classmethod
+    def load(cls, path: str | AnyPath) -> PointCloud:
+        """Read a `.ply` or `.glb` file into the camera frame."""
+        from sightline.io.pointclouds import read_pointcloud
+
+        return read_pointcloud(path)
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """A measured number with its standard deviation.
+
+    Attributes:
+        value: in `unit`.
+        sigma: one standard deviation, in `unit`.
+        unit: `"m"`, `"deg"`, `"m/s"` and so on; `""` for a plain number.
+
+    >>> print(Measurement(2.345, 0.031, "m"))
+    2.345 ± 0.031 m
+    """
+
+    value: float
+    sigma: float
+    unit: str = "m"
+
+    def __str__(self) -> str:
+        # Two significant digits of sigma.
+        digits = 2 if self.sigma <= 0 else min(4, max(0, 1 - math.floor(math.log10(self.sigma))))
+        value = round(self.value, digits) + 0.0  # no minus before a zero
+        return f"{value:.{digits}f} ± {self.sigma:.{digits}f} {self.unit}".rstrip()

@@ -13,10 +13,11 @@ from sightline.types import DepthMap, Kind
 class Fixed:
     """Predicts what it is told: a function of the item and the pixels."""
 
-    source = "fixed@000000000000"
-
     def __init__(self, answer):
         self.answer, self.asked = answer, []
+
+    def source(self, items):
+        return "fixed@000000000000"
 
     def predict(self, item, pixels, camera=None):
         self.asked.append(item.name)
@@ -40,7 +41,7 @@ def oracle():
 
 @pytest.fixture
 def ramp():
-    """(12, 20) metres from 1 to 8, with a step in the middle."""
+    """(12, 20) meters from 1 to 8, with a step in the middle."""
     depth = np.tile(np.linspace(1, 4, 20, dtype=np.float32), (12, 1))
     depth[:, 10:] *= 2
     return depth

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.benchmarks.boundary import THRESHOLDS, boundary_f1, wide_span
+from sightline.benchmarks.metrics import THRESHOLDS, boundary_f1, wide_span
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -17,7 +17,7 @@ def folder(tmp_path, save_picture, ramp):
     return tmp_path
 
 
-def test_masked_metres_by_place(folder, ramp):
+def test_masked_meters_by_place(folder, ramp):
     found = items(folder)
     assert [item.group for item in found] == ["indoors", "outdoor"]
     assert found[0].name == "val/indoors/scene_00019/scan_00183/00019_00183_indoors_000_010"

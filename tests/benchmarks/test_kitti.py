@@ -3,7 +3,8 @@ import pytest
 from PIL import Image
 
 from sightline.benchmarks.kitti import BENCHMARK, eigen_frames, items
-from sightline.benchmarks.run import IncompleteError, run
+from sightline.benchmarks.run import run
+from sightline.benchmarks.samples import IncompleteError
 from sightline.errors import InputError
 
 DRIVE = "2011_09_26_drive_0048"
@@ -40,7 +41,7 @@ def test_the_split_is_eigens():
     assert ("2011_09_29_drive_0071", 1054) not in with_truth
 
 
-def test_pixels_are_metres_times_256(folder):
+def test_pixels_are_meters_times_256(folder):
     mine = [item for item in items(folder) if DRIVE in item.name]
     assert len(mine) == 12
     truth = mine[0].load()

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import spearmanr
+from scipy.stats import rankdata, spearmanr
 
 from sightline.benchmarks import metrics
-from sightline.benchmarks.metrics import spearman
+from sightline.benchmarks.metrics import ramp_residual, spearman
 
 seeds = st.integers(0, 2**32 - 1)
 factors = st.floats(0.2, 5)
@@ -19,6 +19,28 @@ def positive(seed, count=60):
 def test_spearman_equals_scipy_with_ties(seed):
     a, b = np.random.default_rng(seed).integers(0, 9, (2, 60))
     assert spearman(a, b) == pytest.approx(spearmanr(a, b).statistic, abs=1e-12)
+
+
+def test_the_residual_of_the_row_number_is_nothing():
+    rows = np.repeat(np.arange(30.0), 20)
+    columns = np.tile(np.arange(20.0), 30)
+    truth = rows + 2 * columns
+    assert ramp_residual(rows, truth, rows) == 0
+    assert ramp_residual(rows**3, truth, rows) == 0
+    assert ramp_residual(truth**2, truth, rows) == pytest.approx(1)
+    assert ramp_residual(rows - 2 * columns, truth, rows) < -0.9
+    assert np.isnan(ramp_residual(columns, rows, rows))
+
+
+def test_the_residual_is_the_correlation_of_ranks_without_their_slopes():
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 40, 500)
+    truth = rows + rng.normal(0, 20, 500)
+    prediction = truth + rng.normal(0, 10, 500)
+    ranks = [rankdata(x) - 250.5 for x in (prediction, truth, rows)]
+    p, t = (x - ranks[2] * (x @ ranks[2]) / (ranks[2] @ ranks[2]) for x in ranks[:2])
+    expected = np.corrcoef(p, t)[0, 1]
+    assert ramp_residual(prediction, truth, rows) == pytest.approx(expected, abs=1e-9)
 
 
 def test_spearman_of_a_flat_map_is_zero():

@@ -9,7 +9,7 @@ from sightline.errors import InputError
 
 @pytest.fixture
 def folder(tmp_path, photo):
-    """Four labelled pictures, two of them test, stored as MATLAB 7.3 does: axes in reverse."""
+    """Four labeled pictures, two of them test, stored as MATLAB 7.3 does: axes in reverse."""
     depth = np.full((4, 48, 64), 2.0, np.float32)
     depth[1, :, 32:] = 5.0
     depth[1, 0, :] = 0

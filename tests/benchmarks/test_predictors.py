@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from sightline.benchmarks.predictors import Folder
+from sightline.benchmarks.predictors import FolderPredictor
 from sightline.benchmarks.samples import Item
 from sightline.errors import InputError
-from sightline.files.depth_files import write_depth
+from sightline.io.depth_files import write_depth
 from sightline.types import DepthMap, Kind
 
 PIXELS = np.zeros((2, 3, 3), np.uint8)
@@ -18,14 +18,16 @@ def item(name, *aliases):
 @pytest.mark.parametrize("suffix", [".npz", ".exr", ".png"])
 def test_maps_that_say_what_they_are(tmp_path, suffix):
     write_depth(tmp_path / f"final/alley_1/frame_0001{suffix}", DEPTH)
-    found = Folder(tmp_path).predict(item("final/alley_1/frame_0001"), PIXELS)
+    found = FolderPredictor(tmp_path).predict(item("final/alley_1/frame_0001"), PIXELS)
     assert found.kind is Kind.METRIC_DEPTH
     assert np.allclose(found.values, DEPTH.values, atol=1e-4)
 
 
 def test_another_name_is_tried_too(tmp_path):
     write_depth(tmp_path / "alley_1/frame_0001.npz", DEPTH)
-    found = Folder(tmp_path).predict(item("x/alley_1/frame_0001", "alley_1/frame_0001"), PIXELS)
+    found = FolderPredictor(tmp_path).predict(
+        item("x/alley_1/frame_0001", "alley_1/frame_0001"), PIXELS
+    )
     assert np.array_equal(found.values, DEPTH.values)
 
 
@@ -34,27 +36,24 @@ def test_another_name_is_tried_too(tmp_path):
 )
 def test_plain_arrays_need_a_word(tmp_path, numbers, kind):
     np.save(tmp_path / "a.npy", DEPTH.values[None].astype(np.float64))
-    assert Folder(tmp_path, numbers).predict(item("a"), PIXELS).kind is kind
+    assert FolderPredictor(tmp_path, numbers).predict(item("a"), PIXELS).kind is kind
     with pytest.raises(InputError, match="--predictions-kind"):
-        Folder(tmp_path).predict(item("a"), PIXELS)
+        FolderPredictor(tmp_path).predict(item("a"), PIXELS)
 
 
 def test_what_is_missing_is_named(tmp_path):
     with pytest.raises(InputError, match="no prediction of this picture"):
-        Folder(tmp_path).predict(item("a"), PIXELS)
+        FolderPredictor(tmp_path).predict(item("a"), PIXELS)
     with pytest.raises(InputError, match="no such folder"):
-        Folder(tmp_path / "gone")
+        FolderPredictor(tmp_path / "gone")
 
 
 def test_the_checksum_is_that_of_what_was_read(tmp_path):
     folder = tmp_path / "mine"
     write_depth(folder / "a.npz", DEPTH)
-    one, same = Folder(folder), Folder(folder)
-    for predictor in (one, same):
-        predictor.predict(item("a"), PIXELS)
-    assert one.source == same.source
-    assert one.source.startswith("mine@")
+    one = FolderPredictor(folder).source([item("a")])
+    assert FolderPredictor(folder).source([item("a")]) == one
+    assert one.startswith("mine@")
+    assert FolderPredictor(folder).source([]) != one
     write_depth(folder / "a.npz", DepthMap(DEPTH.values + 1, Kind.METRIC_DEPTH))
-    other = Folder(folder)
-    other.predict(item("a"), PIXELS)
-    assert other.source != one.source
+    assert FolderPredictor(folder).source([item("a")]) != one

@@ -5,8 +5,16 @@ import numpy as np
 import pytest
 
 from sightline.benchmarks import diode
-from sightline.benchmarks.mfh import PROTOCOLS, protocol_of
-from sightline.benchmarks.protocol import Align, Crop, Protocol, Space, counted, crop_mask
+from sightline.benchmarks.protocol import (
+    MFH_PROTOCOLS,
+    Align,
+    Crop,
+    Protocol,
+    Space,
+    counted,
+    crop_mask,
+    mfh_protocol,
+)
 from sightline.errors import InputError
 
 CHOICES = {"align": Align, "space": Space, "crop": Crop}
@@ -72,7 +80,7 @@ def test_garg_within_the_benchmark_crop_of_kitti():
 
 
 def test_metric_from_human_aligns_nothing():
-    assert {protocol.align for protocol in PROTOCOLS.values()} == {"none"}
-    assert protocol_of("nyu").cap == 10
+    assert {protocol.align for protocol in MFH_PROTOCOLS.values()} == {"none"}
+    assert mfh_protocol("nyu").cap == 10
     with pytest.raises(InputError, match="says nothing of sintel"):
-        protocol_of("sintel")
+        mfh_protocol("sintel")

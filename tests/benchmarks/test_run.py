@@ -8,8 +8,8 @@ import pytest
 from sightline.benchmarks.protocol import Protocol, UnfitError
 from sightline.benchmarks.report import as_json, as_markdown, as_text, number
 from sightline.benchmarks.rgbd import BENCHMARK, evaluate
-from sightline.benchmarks.run import IncompleteError, Scored, run, thinned, weighted_mean
-from sightline.benchmarks.samples import Item
+from sightline.benchmarks.run import SampleScore, run, thinned, weighted_mean
+from sightline.benchmarks.samples import IncompleteError, Item
 from sightline.benchmarks.sets import SETS, find
 from sightline.errors import InputError
 from sightline.types import DepthMap, Kind
@@ -133,11 +133,11 @@ def test_nothing_left_is_an_error(rgbd_folder, oracle):
         run(BENCHMARK, rgbd_folder, oracle, keep_going=True)
 
 
-def test_truth_without_metres_is_left_out_of_metric_figures(rgbd_folder, fixed):
+def test_truth_without_meters_is_left_out_of_metric_figures(rgbd_folder, fixed):
     model = fixed(lambda item, _: DepthMap(np.full((6, 10), 2.0), Kind.METRIC_DEPTH))
     report = run(BENCHMARK, rgbd_folder, model, Protocol(align="none"))
     assert report.left_out == ("b0",)
-    assert "1 without metres left out" in report.line
+    assert "1 without meters left out" in report.line
     assert set(report.rows) == {"a"}
 
 
@@ -148,11 +148,11 @@ def test_a_protocol_that_cannot_judge_the_model_is_one_error(rgbd_folder, oracle
 
 def test_means_are_weighted_and_skip_what_is_not_defined():
     rows = [
-        Scored("a", "x", {"accuracy": 1.0, "rmse": math.nan}, weight=3),
-        Scored("b", "x", {"accuracy": 0.0, "rmse": 4.0}, weight=1),
+        SampleScore("a", "x", {"accuracy": 1.0, "rmse": math.nan}, weight=3),
+        SampleScore("b", "x", {"accuracy": 0.0, "rmse": 4.0}, weight=1),
     ]
     assert weighted_mean(rows) == {"accuracy": 0.75, "rmse": 4.0}
-    assert math.isnan(weighted_mean([Scored("a", "x", {"rmse": math.nan})])["rmse"])
+    assert math.isnan(weighted_mean([SampleScore("a", "x", {"rmse": math.nan})])["rmse"])
 
 
 def test_progress_is_told(rgbd_folder, oracle):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sightline.benchmarks.protocol import Protocol, UnfitError
 from sightline.benchmarks.scoring import predicted_disparity, score
 from sightline.errors import InputError
-from sightline.files.rgbd import Truth
+from sightline.io.rgbd import Truth
 from sightline.types import DepthMap, Kind
 
 seeds = st.integers(0, 2**32 - 1)
@@ -31,7 +31,7 @@ def relative(values):
     return DepthMap(values, Kind.RELATIVE_DISPARITY)
 
 
-def metres(values):
+def meters(values):
     return DepthMap(values, Kind.METRIC_DEPTH)
 
 
@@ -80,25 +80,25 @@ def test_unknown_pixels_do_not_count():
 
 
 @pytest.mark.parametrize("align", ["none", "scale", "median", "depth", "disparity"])
-def test_metres_that_are_right_are_right_by_every_protocol(align):
+def test_meters_that_are_right_are_right_by_every_protocol(align):
     depth = scene(1)
-    perfect(score(metres(depth), truth_of(depth), Protocol(align=align)))
+    perfect(score(meters(depth), truth_of(depth), Protocol(align=align)))
 
 
 @pytest.mark.parametrize("align", ["scale", "median", "depth", "disparity"])
 def test_a_wrong_factor_costs_only_without_alignment(align):
     depth = scene(2)
-    perfect(score(metres(1.7 * depth), truth_of(depth), Protocol(align=align)))
-    found = score(metres(1.7 * depth), truth_of(depth), Protocol(align="none"))
+    perfect(score(meters(1.7 * depth), truth_of(depth), Protocol(align=align)))
+    found = score(meters(1.7 * depth), truth_of(depth), Protocol(align="none"))
     assert found.abs_rel == pytest.approx(0.7, abs=1e-5)
     assert found.si_log == pytest.approx(0, abs=1e-3)
 
 
-def test_an_offset_of_metres_is_forgiven_in_depth_only():
+def test_an_offset_of_meters_is_forgiven_in_depth_only():
     depth = scene(3)
-    perfect(score(metres(depth + 2), truth_of(depth), Protocol(align="depth")))
+    perfect(score(meters(depth + 2), truth_of(depth), Protocol(align="depth")))
     for align in ("scale", "median", "disparity", "none"):
-        assert score(metres(depth + 2), truth_of(depth), Protocol(align=align)).abs_rel > 0.02
+        assert score(meters(depth + 2), truth_of(depth), Protocol(align=align)).abs_rel > 0.02
 
 
 def test_relative_disparity_aligned_in_depth():
@@ -118,13 +118,13 @@ def test_relative_disparity_aligned_in_depth():
 
 
 def test_in_relative_maps_scale_and_shift_are_of_disparity():
-    """As the protocol line says: an affine copy of depth is mended in metres, not in disparity."""
+    """As the protocol line says: an affine copy of depth is mended in meters, not in disparity."""
     depth = scene(7)
     way = Protocol(align="depth")
     assert "in relative maps, scale and shift of disparity" in str(way)
     for shift in (0.5, 3):
         perfect(score(relative(2 / depth + shift), truth_of(depth), way), tolerance=1e-3)
-        perfect(score(metres(2 * depth + shift), truth_of(depth), way))
+        perfect(score(meters(2 * depth + shift), truth_of(depth), way))
         assert score(relative(1 / (2 * depth + shift)), truth_of(depth), way).abs_rel > 1e-3
     found = score(relative(-1 / depth), truth_of(depth), way)
     assert found.delta1 < 0.7  # scale ≥ 0
@@ -139,7 +139,7 @@ def test_relative_disparity_needs_a_shift(align):
 def test_predictions_are_limited_to_the_cap():
     depth = np.array([[1.0, 2.0, 4.0, 9.0]])
     found = score(
-        metres(np.array([[1.0, 2.0, 4.0, 500.0]])), truth_of(depth), Protocol("none", cap=9)
+        meters(np.array([[1.0, 2.0, 4.0, 500.0]])), truth_of(depth), Protocol("none", cap=9)
     )
     perfect(found)
 
@@ -159,7 +159,7 @@ def test_a_prediction_of_another_size_is_resized():
     assert score(small, truth_of(depth), Protocol()).abs_rel < 0.01
 
 
-def test_truth_without_a_unit_has_no_metres_to_be_wrong_by():
+def test_truth_without_a_unit_has_no_meters_to_be_wrong_by():
     depth = scene(5)
     found = score(relative(1 / depth), truth_of(depth, metric=False), Protocol())
     assert np.isnan(found.rmse)

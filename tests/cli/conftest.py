@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sightline.depth.spec import SPEC_KEY, ModelSpec
+from sightline.models.entry import SPEC_KEY, ModelSpec
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

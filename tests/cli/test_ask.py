@@ -10,14 +10,12 @@ import torch
 from PIL import Image
 
 from sightline.cli import main
-from sightline.files.pictures import read_picture
-from sightline.perception.codebook.files import write_codebook
-from sightline.perception.codebook.network import DepthCodebook
-from sightline.perception.codebook.tokenizer import DepthTokenizer
-from sightline.perception.codebook.words import to_text
-from sightline.perception.model.adapting import adapt
-from sightline.perception.model.loading import load_speaker, save_speaker
-from sightline.perception.model.options import AdaptOptions
+from sightline.io.images import read_picture
+from sightline.perception.codebook import DepthCodebook, DepthTokenizer, write_codebook
+from sightline.perception.options import LoraOptions
+from sightline.perception.tokens import to_text
+from sightline.perception.vlm.lora import add_lora
+from sightline.perception.vlm.model import load_vlm, save_vlm
 
 
 @pytest.fixture(scope="module")
@@ -28,9 +26,9 @@ def codebook(random_codebook):
 @pytest.fixture(scope="module")
 def model(hub_folder, codebook, tmp_path_factory):
     folder = tmp_path_factory.mktemp("model") / "adapter"
-    options = AdaptOptions(rank=2, alpha=2, pixels=True)
-    speaker = adapt(load_speaker(hub_folder), options, DepthTokenizer(codebook).sha256)
-    save_speaker(speaker, folder)
+    options = LoraOptions(rank=2, alpha=2, pixels=True)
+    vlm = add_lora(load_vlm(hub_folder), options, DepthTokenizer(codebook).sha256)
+    save_vlm(vlm, folder)
     return folder
 
 
@@ -79,10 +77,10 @@ def test_json_for_programs(capsys, photo, model, codebook):
     ("words", "says"),
     [
         (("which is nearest?", "--points", "A=10,10", "B=90,10"), "outside"),
-        (("which is nearest?", "--points", "A=10,10"), "compares points"),
-        (("sing a song",), "known kind"),
-        (("which is nearest?", "--points", "A=10,10", "B=oops"), "cannot be understood"),
-        (("how many cups?", "--map", "map.png"), "answered by boxes; leave out --map"),
+        (("which is nearest?", "--points", "A=10,10"), "at least two points"),
+        (("sing a song",), "unsupported kind"),
+        (("which is nearest?", "--points", "A=10,10", "B=oops"), "cannot be parsed"),
+        (("how many cups?", "--map", "map.png"), "have no depth map; leave out --map"),
     ],
 )
 def test_mistakes_are_told_in_a_line(capsys, photo, model, words, says):
@@ -98,11 +96,11 @@ def test_a_folder_of_another_kind_of_model(capsys, photo, tmp_path):
     (tmp_path / "model.safetensors").write_bytes(b"weights of something else")
     code, _, err = run(capsys, "ask", photo, "depth map", "--model", tmp_path)
     assert code == 2
-    assert "is no LLaVA-type model: there is no config.json; give one with" in err
+    assert "is not a LLaVA-type model: there is no config.json; give one with" in err
     (tmp_path / "config.json").write_text('{"model_type": "bert"}')
     code, _, err = run(capsys, "ask", photo, "depth map", "--model", tmp_path)
     assert code == 2
-    assert "is no LLaVA-type model but 'bert'" in err
+    assert "is not a LLaVA-type model but 'bert'" in err
     (tmp_path / "config.json").write_text("[")
     code, _, err = run(capsys, "ask", photo, "depth map", "--model", tmp_path)
     assert code == 2
@@ -137,9 +135,9 @@ def test_a_model_without_tokens_and_a_foreign_codebook(
 
 def test_tokens_there_and_back(capsys, codebook, tmp_path):
     ramp = np.linspace(0, 255, 64).astype(np.uint8)[None].repeat(48, 0)
-    Image.fromarray(ramp).save(tmp_path / "grey.png")
+    Image.fromarray(ramp).save(tmp_path / "gray.png")
     code, out, _ = run(
-        capsys, "tokens", "encode", tmp_path / "grey.png", "--depth", "--codebook", codebook
+        capsys, "tokens", "encode", tmp_path / "gray.png", "--depth", "--codebook", codebook
     )
     assert code == 0
     assert out.count("<DEPTH_") == 102
@@ -154,7 +152,7 @@ def test_tokens_there_and_back(capsys, codebook, tmp_path):
         assert said.strip() == str(path)
         assert read_picture(path).pixels.shape == (48, 64, 3)
     code, _, err = run(
-        capsys, "tokens", "decode", tmp_path / "grey.png", "--out", tmp_path / "x.png",
+        capsys, "tokens", "decode", tmp_path / "gray.png", "--out", tmp_path / "x.png",
         "--codebook", codebook,
     )  # fmt: skip
     assert code == 2
@@ -215,4 +213,4 @@ def test_a_codebook_that_cannot_be_checked(capsys, photo, model, codebook, tmp_p
     (folder / "perception.json").write_text(json.dumps(notes | {"codebook": None}))
     code, _, err = run(capsys, "ask", photo, "depth map", "--model", folder, "--codebook", codebook)
     assert code == 0
-    assert "caution: the model does not say which codebook" in err
+    assert "caution: the model does not name the codebook" in err

@@ -10,8 +10,8 @@ from PIL import Image
 from sightline.benchmarks import protocol
 from sightline.benchmarks.sets import SETS
 from sightline.cli import bench, main
-from sightline.files.depth_files import write_depth
-from sightline.files.rgbd import read_rgbd
+from sightline.io.depth_files import write_depth
+from sightline.io.rgbd import read_rgbd
 from sightline.types import DepthMap, Kind
 
 
@@ -45,8 +45,8 @@ def test_a_folder_of_predictions(rgbd_folder, predictions, tmp_path, capsys):
     words = ["bench", "rgbd", str(rgbd_folder), "--predictions", str(predictions)]
     assert main([*words, *files]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split()[:4] == ["set", "pictures", "Spearman", "AbsRel"]
-    assert lines[3].split()[:5] == ["overall", "3", "1.000", "0.000", "1.000"]
+    assert lines[0].split()[:5] == ["set", "pictures", "Spearman", "residual", "AbsRel"]
+    assert lines[3].split()[:6] == ["overall", "3", "1.000", "1.000", "0.000", "1.000"]
     assert lines[-1].startswith("rgbd; affine-aligned in disparity")
     assert "model predictions@" in lines[-1]
     whole = json.loads((tmp_path / "out/r.json").read_text())
@@ -78,7 +78,7 @@ def test_a_missing_prediction_is_listed_and_fatal_unless_told(rgbd_folder, predi
     assert "a1: " in caught.err
 
 
-def test_relative_maps_have_no_metres(rgbd_folder, predictions, capsys):
+def test_relative_maps_have_no_meters(rgbd_folder, predictions, capsys):
     words = ["bench", "rgbd", str(rgbd_folder), "--predictions", str(predictions)]
     assert main([*words, "--align", "none"]) == 2
     error = capsys.readouterr().err
@@ -131,4 +131,4 @@ def test_plain_arrays_say_what_they_are_by_a_flag(rgbd_folder, tmp_path, capsys)
     assert main(words) == 2
     assert "--predictions-kind" in capsys.readouterr().err
     assert main([*words, "--predictions-kind", "depth", "--align", "none"]) == 0
-    assert "1 without metres left out" in capsys.readouterr().out
+    assert "1 without meters left out" in capsys.readouterr().out

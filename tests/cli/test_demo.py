@@ -9,8 +9,8 @@ import pytest
 
 from sightline.cli import main
 from sightline.errors import InputError
-from sightline.files.clouds import read_points
-from sightline.files.depth_files import read_depth
+from sightline.io.depth_files import read_depth
+from sightline.io.pointclouds import read_pointcloud
 
 #: What only extras bring.
 EXTRAS = ("torch", "numba", "transformers", "peft", "safetensors", "h5py", "pymunk", "fastapi")
@@ -21,7 +21,7 @@ def check_depth(result, out: Path) -> None:
     for name in ("coffee_color.png", "coffee.npz", "coffee.glb", "index.html"):
         assert str(out / name) in result.stdout
     assert read_depth(out / "coffee.npz").values.shape == (400, 600)
-    assert read_points(out / "coffee.glb").faces is not None
+    assert read_pointcloud(out / "coffee.glb").faces is not None
     assert 'class="photo"' in (out / "index.html").read_text()
 
 
@@ -52,10 +52,10 @@ def test_with_the_core_alone(sightline, environment, without, tmp_path):
     said = re.findall(r'class="missing">(.*?)</p>', page)
     extras = ("metric", "perception", "perception,physics")
     assert [line.partition(" run: ")[2] for line in said] == [
-        f"pip install -c constraints.txt -e &#39;.[{extra}]&#39;" for extra in extras
+        f"pip install &#39;sightline[{extra}]&#39;" for extra in extras
     ]
     for extra in extras:
-        assert f"pip install -c constraints.txt -e '.[{extra}]'" in result.stdout
+        assert f"pip install 'sightline[{extra}]'" in result.stdout
 
 
 def test_networks_that_cannot_be_fetched(tmp_path, capsys, monkeypatch):
@@ -65,7 +65,7 @@ def test_networks_that_cannot_be_fetched(tmp_path, capsys, monkeypatch):
         raise InputError("pose-detection cannot be fetched", remedy="connect to the network")
 
     monkeypatch.setattr(blazepose, "BlazePoseFinder", unreachable)
-    words = ["demo", "--out", str(tmp_path), "--model", "tiny", "--only", "depth", "metres"]
+    words = ["demo", "--out", str(tmp_path), "--model", "tiny", "--only", "depth", "meters"]
     assert main(words) == 0
     assert "pose-detection cannot be fetched" in capsys.readouterr().out
     page = (tmp_path / "index.html").read_text()
@@ -80,11 +80,11 @@ def test_a_part_that_fails_costs_the_others_nothing(tmp_path, capsys, monkeypatc
         raise ZeroDivisionError("a mistake of ours")
 
     monkeypatch.setattr(blazepose, "BlazePoseFinder", stumble)
-    words = ["demo", "--out", str(tmp_path), "--model", "tiny", "--only", "depth", "metres"]
+    words = ["demo", "--out", str(tmp_path), "--model", "tiny", "--only", "depth", "meters"]
     assert main(words) == 1
     said = capsys.readouterr()
     last = said.err.splitlines()[-1]
-    assert last.startswith("sightline: a part of the demo failed (metres: ZeroDivisionError")
+    assert last.startswith("sightline: a part of the demo failed (meters: ZeroDivisionError")
     assert str(tmp_path / "index.html") in said.out
     page = (tmp_path / "index.html").read_text()
     assert page.count('class="cloud"') == 1  # depth

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sightline.batch.naming import Job
-from sightline.batch.outcome import Outcome
 from sightline.cli import main
-from sightline.cli.depth import report
-from sightline.files.depth_files import read_depth
+from sightline.cli.batch import report
+from sightline.io.depth_files import read_depth
+from sightline.jobs.naming import Job
+from sightline.jobs.task import Outcome
 
 
 def files_in(folder: Path) -> set[str]:
@@ -220,10 +220,9 @@ def test_results_that_cannot_go_there(model, pictures, tmp_path, capsys, out, pa
     assert (code, part in line) == (2, True), line
 
 
-def test_a_note_is_one_line_whatever_the_name(tmp_path, capsys):
+def test_a_summary(tmp_path, capsys):
     clip = Job(Path("a\nb.mp4"), True, "a", (("color", tmp_path / "a.mp4"),))
-    outcomes = [Outcome(clip, note="breaks off"), Outcome(clip, skipped=True)]
+    outcomes = [Outcome(clip, warnings=("breaks off",)), Outcome(clip, skipped=True)]
     assert report(outcomes, tmp_path, 1.0) == 0
     printed = capsys.readouterr()
-    assert printed.err == "  a b.mp4: breaks off\n"
     assert printed.out == f"1 done, 1 done before in 1.0 s, results in {tmp_path}\n"

@@ -9,7 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sightline.files.video import ColorVideoWriter, open_video, read_depth_video
+from sightline.io.depth_video import read_depth_video
+from sightline.io.video import open_video
+from sightline.io.video_writing import ColorVideoWriter
 
 FRAMES = 6
 

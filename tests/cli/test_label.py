@@ -13,7 +13,7 @@ from pathlib import Path
 import cv2
 import pytest
 
-from sightline.depth.labelling.coding import is_finished
+from sightline.depth.labels import is_finished
 
 linux_only = pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="looks into /proc")
 
@@ -66,14 +66,15 @@ def test_label_then_nothing_to_do(sightline, model, pictures, tmp_path):
     words = ["label", folder, "--model", model, "--out", out]
     first = sightline(*words)
     assert first.returncode == 0, first.stderr
-    assert first.stdout.startswith("4 labelled in ")
+    assert first.stdout.startswith("4 done in ")
     again = sightline(*words)
     assert again.returncode == 0
-    assert again.stdout == f"nothing to do: all 4 labelled before, labels in {out}\n"
+    assert again.stdout.startswith("0 done, 4 done before in ")
+    assert again.stdout.endswith(f" s, labels in {out}\n")
     other = sightline("label", folder, "--model", "tiny", "--out", out)
     assert other.returncode == 2
     (line,) = other.stderr.splitlines()
-    assert "labelled by another teacher, tiny-test" in line
+    assert "labeled by another teacher, tiny-test" in line
 
 
 def test_bad_pictures_are_named_at_the_end(sightline, model, mixed, tmp_path):
@@ -86,7 +87,7 @@ def test_bad_pictures_are_named_at_the_end(sightline, model, mixed, tmp_path):
     bad = {row["file"]: row["exit_code"] for row in rows if "error" in row}
     assert bad == {str(mixed[5]): 2, str(mixed[12]): 2}
     summary, *failures = result.stderr.splitlines()
-    assert summary.startswith("18 labelled, 2 failed in ")
+    assert summary.startswith("18 done, 2 failed in ")
     assert len(failures) == 2
     assert_all_whole(out, 18)
 
@@ -106,7 +107,7 @@ def test_killed_workers_cost_nothing(command, environment, model, pictures, tmp_
     _, errors = process.communicate(timeout=100)
     assert process.returncode == 0, errors
     assert len([*first, *rest.splitlines()]) == 60
-    assert errors.startswith("60 labelled in ")
+    assert errors.startswith("60 done in ")
     assert_all_whole(out, 60)
 
 
@@ -121,13 +122,13 @@ def test_ctrl_c_and_go_on(command, environment, sightline, model, pictures, tmp_
     assert process.returncode == 130
     (line,) = errors.splitlines()
     assert line.startswith("sightline: stopped with")
-    assert line.endswith("the same command goes on")
+    assert line.endswith("run the same command to continue")
     done = assert_all_whole(out)
     assert 1 <= done < 120
     assert [path for path in out.iterdir() if path.name.startswith(".")] == []
     result = sightline("label", *words)
     assert result.returncode == 0
-    assert result.stdout.startswith(f"{120 - done} labelled, {done} labelled before")
+    assert result.stdout.startswith(f"{120 - done} done, {done} done before")
 
 
 def test_a_disk_without_room(sightline, model, pictures, tmp_path):

@@ -65,7 +65,7 @@ def test_help_answers_at_once(command):
         (["--nope"], 'Unknown command "--nope"'),
         (["depth"], "requires an argument"),
         (["depth", "a.jpg", "--fov", "wide"], 'unable to convert "wide" into float'),
-        (["depth", "a.jpg", "--save", "zip"], '"zip" is none of npz, png'),
+        (["depth", "a.jpg", "--save", "zip"], '"zip" is not one of npz, png'),
         (["depth", "a.jpg", "--engine", "abacus"], "--engine"),
         (["depth", "a.jpg", "--workers", "0"], "workers must be at least 1"),
         (["depth", "a.jpg", "--keep-goin"], "Did you mean --keep-going?"),
@@ -157,7 +157,7 @@ def test_ctrl_c_while_the_command_line_is_put_together():
 @pytest.mark.parametrize(
     "words",
     [
-        "physics make uniform --out x.slv --count 1.5",
+        "physics make uniform --out x.h5 --count 1.5",
         "train student --photos a --labels b --out c --steps 10.5",
         "depth a.jpg --workers 1e400",
     ],
@@ -170,11 +170,35 @@ def test_no_number_is_rounded_in_silence(words, tmp_path, monkeypatch, capsys):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "scenes make --out s3://bucket/o",
+        "physics make uniform --out s3://bucket/o.h5",
+        "physics score videos --truth a.h5 --out s3://bucket/o",
+        "train student --photos a --labels b --out s3://bucket/o",
+    ],
+)
+def test_a_url_is_refused_where_only_local_paths_work(words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(words.split()) == 2
+    assert "--out must be on a local disk, got s3://bucket/o" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_package_that_is_not_there_is_named_with_its_remedy(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "numba", None)
     for name in [name for name in sys.modules if name.startswith("sightline.physics")]:
         monkeypatch.delitem(sys.modules, name)
-    assert cli.main(["physics", "make", "uniform", "--count", "1", "--out", "x.slv"]) == 2
+    assert cli.main(["physics", "make", "uniform", "--count", "1", "--out", "x.h5"]) == 2
     said = capsys.readouterr().err
     assert "this needs numba" in said
-    assert "pip install -c constraints.txt -e '.[physics]'" in said
+    assert "pip install 'sightline[physics]'" in said
+
+
+@pytest.mark.parametrize("name", ["depth", "metric", "measure", "label", "serve", "bench"])
+def test_help_shows_defaults_without_python_syntax(sightline, name):
+    text = sightline(name, "--help").stdout
+    assert "[default:" in text
+    for word in ("True]", "False]", "()]", "',)", "PosixPath", "None]"):
+        assert word not in text, word

@@ -14,8 +14,8 @@ WHERE = ["--from", "200,200", "--to", "400,300"]
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
-    """A map of the cup in metres, with its record beside it."""
-    out = tmp_path_factory.mktemp("metres")
+    """A map of the cup in meters, with its record beside it."""
+    out = tmp_path_factory.mktemp("meters")
     words = [*FAST, *CUP, "--out", str(out), "--save", "npz"]
     assert main(["metric", str(example_photograph()), *words]) == 0
     return out / "coffee.npz"
@@ -45,10 +45,10 @@ def test_without_its_record_it_says_that_errors_are_of_single_pixels(saved, caps
 @pytest.mark.parametrize(
     "words", [["--fov", "20"], CUP, ["--model", "tiny"], ["--camera-height", "1m"]]
 )
-def test_a_saved_map_takes_nothing_that_makes_metres(saved, capsys, words):
+def test_a_saved_map_takes_nothing_that_makes_meters(saved, capsys, words):
     assert main(["measure", str(saved), *WHERE, *words]) == 2
     said = capsys.readouterr().err
-    assert "holds metres already" in said
+    assert "holds meters already" in said
     assert f"leave out {words[0]}" in said
 
 

@@ -10,9 +10,9 @@ from PIL import Image
 from sightline.cli import main
 from sightline.errors import InputError
 from sightline.examples import example_person, example_photograph
-from sightline.files.depth_files import read_depth
-from sightline.weights import catalogue
-from sightline.weights.store import locate
+from sightline.io.depth_files import read_depth
+from sightline.models import registry
+from sightline.models.download import locate
 
 FAST = ["--model", "tiny", "--no-sigma", "--threads", "1"]
 ALONE = [*FAST, "--no-people"]
@@ -29,11 +29,11 @@ def found(out, stem="coffee"):
 
 def needs(*names):
     for name in names:
-        if locate(catalogue.get(name)) is None:
+        if locate(registry.get(name)) is None:
             pytest.skip(f"{name} is not here: sightline models get {' '.join(names)}")
 
 
-def test_a_length_makes_metres_with_a_stated_source(tmp_path, capsys):
+def test_a_length_makes_meters_with_a_stated_source(tmp_path, capsys):
     assert metric(tmp_path, *ALONE, "--length", CUP, "--save", "npz,color,ply,glb") == 0
     names = {path.name for path in tmp_path.iterdir() if not path.name.startswith(".")}
     wanted = {"coffee.npz", "coffee_color.png", "coffee.ply", "coffee.glb", "coffee.json"}
@@ -42,7 +42,7 @@ def test_a_length_makes_metres_with_a_stated_source(tmp_path, capsys):
     assert depth.unit == "m"
     assert depth.sigma is not None
     assert depth.camera is not None
-    (yardstick,) = found(tmp_path)["yardsticks"]
+    (yardstick,) = found(tmp_path)["evidence"]
     assert yardstick["kind"] == "length"
     assert yardstick["name"] == "length 200,200 to 330,200 = 0.08 m"
     assert abs(yardstick["residual"]) < 0.01
@@ -73,7 +73,7 @@ def test_a_given_length_is_measured_again(tmp_path, capsys, name):
 def test_every_yardstick_alone_and_together(tmp_path, words):
     assert metric(tmp_path, *ALONE, *words) == 0
     said = found(tmp_path)
-    assert len(said["yardsticks"]) == sum(word.startswith("--") for word in words)
+    assert len(said["evidence"]) == sum(word.startswith("--") for word in words)
     assert 0.05 < said["median_depth_m"] < 20
     assert said["median_sigma_share"] > 0
 
@@ -82,7 +82,7 @@ def test_a_table_of_depths(tmp_path):
     table = tmp_path / "points.csv"
     table.write_text("x,y,depth\n# by laser\n300,200,0.5\n500,20,0.9,0.05\n\n40,380,0.4\n")
     assert metric(tmp_path, *ALONE, "--depth-at", str(table)) == 0
-    names = [row["name"] for row in found(tmp_path)["yardsticks"]]
+    names = [row["name"] for row in found(tmp_path)["evidence"]]
     assert names == [
         "depth at 300,200 = 0.5 m",
         "depth at 500,20 = 0.9 m",
@@ -99,23 +99,23 @@ def test_a_measured_map(tmp_path):
     assert metric(tmp_path, *words) == 2  # nobody says what its numbers mean
     assert metric(tmp_path, *words, "--measured-unit", "mm") == 0
     assert 0.4 < found(tmp_path)["median_depth_m"] < 2
-    assert all(row["kind"] == "point" for row in found(tmp_path)["yardsticks"])
+    assert all(row["kind"] == "point" for row in found(tmp_path)["evidence"])
 
 
 def test_a_measured_map_of_one_depth_has_yardsticks_of_different_names(tmp_path):
     Image.fromarray(np.full((400, 600), 700, np.uint16)).save(tmp_path / "wall.png")
     words = [*ALONE, "--measured", str(tmp_path / "wall.png"), "--measured-unit", "mm"]
     assert metric(tmp_path, *words) == 0
-    names = [row["name"] for row in found(tmp_path)["yardsticks"]]
+    names = [row["name"] for row in found(tmp_path)["evidence"]]
     assert names[0] == "measured depth 1 of 8, 0.70 to 0.70 m"
     assert len(set(names)) == 8
 
 
 def test_a_measured_map_of_8_bits_is_refused(tmp_path, capsys):
-    Image.fromarray(np.full((400, 600), 70, np.uint8)).save(tmp_path / "grey.png")
-    words = [*ALONE, "--measured", str(tmp_path / "grey.png"), "--measured-unit", "mm"]
+    Image.fromarray(np.full((400, 600), 70, np.uint8)).save(tmp_path / "gray.png")
+    words = [*ALONE, "--measured", str(tmp_path / "gray.png"), "--measured-unit", "mm"]
     assert metric(tmp_path, *words) == 2
-    assert "grey.png: is a PNG of 8 bits" in capsys.readouterr().err
+    assert "gray.png: is a PNG of 8 bits" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -127,9 +127,9 @@ def test_a_measured_map_of_8_bits_is_refused(tmp_path, capsys):
         (["--length", "200,200,330,200=0.08m±5%"], False),
     ],
 )
-def test_a_number_without_unit_is_in_metres_and_that_is_said(tmp_path, capsys, words, said):
+def test_a_number_without_unit_is_in_meters_and_that_is_said(tmp_path, capsys, words, said):
     assert metric(tmp_path, *ALONE, *words) == 0
-    note = f"note: {words[1]} has no unit and is taken for metres"
+    note = f"note: {words[1]} has no unit and is taken for meters"
     assert (note in capsys.readouterr().err) == said
 
 
@@ -137,17 +137,17 @@ def test_contradictions_are_named_and_not_averaged_away(tmp_path, capsys):
     words = ["--depth-at", "300,200=0.5m", "--depth-at", "310,210=5m", "--depth-at", "290,190=0.5m"]
     assert metric(tmp_path, *ALONE, *words) == 0
     assert "depth at 310,210 = 5 m contradicts the others" in capsys.readouterr().err
-    assert found(tmp_path)["yardsticks"][1]["contradicts"]
+    assert found(tmp_path)["evidence"][1]["contradicts"]
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([], "nothing of known size was given or found, so there are no metres"),
+        ([], "nothing of known size was given or found, so there are no meters"),
         (["--length", "1,1,1,1=2m"], "0.0 pixels apart"),
         (["--length", "10,10,90,10=0m"], "a length must be positive"),
         (["--length", "10,10,90,10=-3m"], "a length must be positive"),
-        (["--length", "10,10,90,10"], "says no length"),
+        (["--length", "10,10,90,10"], "has no length"),
         (["--length", "10,10,90,10=3 parsecs"], "unknown unit"),
         (["--length", "10,10,9000,10=3m"], "outside the picture of 600×400"),
         (["--length", "-1,10,90,10=3m"], "-1,10 is outside the picture of 600×400; x runs from 0"),
@@ -171,7 +171,7 @@ def test_bad_lines_of_a_table_are_named(tmp_path, capsys):
     table = tmp_path / "points.csv"
     table.write_text("1,2,3\n1,2,-3\n")
     assert metric(tmp_path, *ALONE, "--depth-at", str(table)) == 2
-    assert "points.csv: line 2 is no pixel with a depth" in capsys.readouterr().err
+    assert "points.csv: line 2 is not a pixel with a depth" in capsys.readouterr().err
     table.write_bytes(b"\xff\xfe\x00")
     assert metric(tmp_path, *ALONE, "--depth-at", str(table)) == 2
     assert "is not text" in capsys.readouterr().err
@@ -180,20 +180,20 @@ def test_bad_lines_of_a_table_are_named(tmp_path, capsys):
 def test_yardsticks_of_one_picture_are_not_for_two(tmp_path, capsys):
     words = [str(example_photograph()), str(example_person()), "--out", str(tmp_path)]
     assert main(["metric", *words, *ALONE, "--length", CUP]) == 2
-    assert "belong to one picture" in capsys.readouterr().err
+    assert "apply to one image" in capsys.readouterr().err
 
 
-def test_a_person_makes_metres_and_it_says_why(tmp_path, capsys):
+def test_a_person_makes_meters_and_it_says_why(tmp_path, capsys):
     needs("pose-detection", "pose-full")
     assert metric(tmp_path, *FAST, picture=example_person()) == 0
     printed = capsys.readouterr()
     assert re.search(
-        r", ± \d+% in all \(.*lens.*\), by\n  person 1 \(± \d+% by itself\)", printed.out
+        r", ± \d+% in total \(.*lens.*\), from\n  person 1 \(± \d+% by itself\)", printed.out
     )
     assert "lens: 54° wide, assumed" in printed.out
     assert "the lens is a guess" in printed.err
     said = found(tmp_path, "astronaut")
-    assert [row["kind"] for row in said["yardsticks"]] == ["person"]
+    assert [row["kind"] for row in said["evidence"]] == ["person"]
     assert 0.3 < said["median_depth_m"] < 5
     assert said["median_sigma_share"] > 0.2
 
@@ -202,7 +202,7 @@ def test_nobody_there(tmp_path, capsys):
     needs("pose-detection", "pose-full")
     assert metric(tmp_path, *FAST) == 2
     said = (
-        "nothing of known size was given or found, so there are no metres: nobody was found; give"
+        "nothing of known size was given or found, so there are no meters: nobody was found; give"
     )
     assert said in capsys.readouterr().err
 
@@ -211,7 +211,7 @@ def test_no_irises_there(tmp_path, capsys):
     needs("face-detection", "face-landmarks", "iris-landmarks")
     assert metric(tmp_path, *ALONE, "--iris") == 2
     line = capsys.readouterr().err
-    assert "so there are no metres: no face shows both irises" in line
+    assert "so there are no meters: no face shows both irises" in line
     assert "--measured" in line
     assert "--iris" not in line
 
@@ -242,7 +242,7 @@ def test_beside_the_picture_its_own_results_are_replaced_and_others_spared(tmp_p
     ]
     (tmp_path / ".sightline.json").unlink()
     assert metric(tmp_path, *words, picture=picture) == 2
-    assert "no record in this folder says that sightline wrote it" in capsys.readouterr().err
+    assert "was not written by sightline" in capsys.readouterr().err
     for name in ("my.npz", "my_color.png"):
         (tmp_path / name).unlink()
     (tmp_path / "my.json").write_text("the user's own")
@@ -258,7 +258,7 @@ def test_meshes_of_another_tool(tmp_path, capsys):
     np.savez(folder / "astronaut_0.npz", vertices=corners, faces=faces)
     words = [*FAST, "--meshes", str(folder)]
     assert metric(tmp_path, *words, picture=example_person()) == 0
-    (row,) = found(tmp_path, "astronaut")["yardsticks"]
+    (row,) = found(tmp_path, "astronaut")["evidence"]
     assert row["kind"] == "person"
     assert f"meshes in {folder}" in found(tmp_path, "astronaut")["people_found_by"]
     assert metric(tmp_path, *words) == 2
@@ -284,7 +284,7 @@ def test_measure_in_a_map(tmp_path, capsys):
 
     assert lines["by length 200,200 to 3"].startswith("30,200")
     assert main(["measure", str(tmp_path / "coffee.npz"), *where, "--length", CUP]) == 2
-    assert "holds metres already" in capsys.readouterr().err
+    assert "holds meters already" in capsys.readouterr().err
 
 
 def test_what_is_given_counts_before_people(tmp_path, capsys):
@@ -303,21 +303,20 @@ def test_two_that_cannot_both_be_true_are_refused(tmp_path, capsys):
     words = ["--length", CUP, "--length", "200,200,330,200=3m"]
     assert metric(tmp_path, *ALONE, *words) == 2
     said = capsys.readouterr().err
-    assert "cannot both be true" in said
+    assert "contradict each other" in said
     assert "coffee.jpg" in said
 
 
 def test_measure_in_python():
     import sightline
 
-    result, metres = sightline.measure(
-        example_photograph(), (200, 200), (330, 200), length=CUP, people=False, model="tiny"
-    )
-    assert result.distance.value == pytest.approx(0.08, rel=0.02)
-    assert metres.depth.is_metric
+    result = sightline.metric(example_photograph(), length=CUP, people=False, model="tiny")
+    assert result.depth.is_metric
+    found = sightline.measure(result, (200, 200), (330, 200))
+    assert found.value == pytest.approx(0.08, rel=0.02)
     for place in ((1, 2, 3), (float("nan"), 1), "1", None, ("a", "b")):
         with pytest.raises(InputError):
-            sightline.measure(example_photograph(), place, (5, 5), camera_height="1m", people=False)
+            sightline.measure(result, place, (5, 5))
 
 
 def test_a_batch_goes_on_after_a_bad_file(tmp_path, capsys):

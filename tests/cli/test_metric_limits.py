@@ -8,9 +8,9 @@ from PIL import Image
 
 from sightline.cli import main
 from sightline.examples import example_person, example_photograph
-from sightline.files.depth_files import read_depth
-from sightline.weights import catalogue
-from sightline.weights.store import locate
+from sightline.io.depth_files import read_depth
+from sightline.models import registry
+from sightline.models.download import locate
 
 ALONE = ["--model", "tiny", "--no-sigma", "--threads", "1", "--no-people", "--save", "npz"]
 
@@ -33,20 +33,20 @@ def test_a_chest_is_no_floor(tmp_path, capsys):
     assert not list(tmp_path.glob("*.npz"))
 
 
-def test_a_grey_picture_has_no_metres(tmp_path, capsys):
-    grey = tmp_path / "grey.png"
-    Image.fromarray(np.full((120, 160, 3), 128, np.uint8)).save(grey)
-    assert metric(tmp_path, "--camera-height", "1.2m", picture=grey) == 2
+def test_a_gray_picture_has_no_meters(tmp_path, capsys):
+    gray = tmp_path / "gray.png"
+    Image.fromarray(np.full((120, 160, 3), 128, np.uint8)).save(gray)
+    assert metric(tmp_path, "--camera-height", "1.2m", picture=gray) == 2
     assert "no floor was found: the picture is blank" in capsys.readouterr().err
-    assert metric(tmp_path, "--depth-at", "80,60=2m", picture=grey) == 2
+    assert metric(tmp_path, "--depth-at", "80,60=2m", picture=gray) == 2
 
 
-def test_kilometres_are_measured_like_metres(tmp_path, capsys):
+def test_kilometers_are_measured_like_meters(tmp_path, capsys):
     maps = []
     for depth in ("2m", "2km"):
         assert metric(tmp_path, "--depth-at", f"300,200={depth}") == 0
         maps.append(read_depth(tmp_path / "coffee.npz"))
-        assert not found(tmp_path)["yardsticks"][0]["contradicts"]
+        assert not found(tmp_path)["evidence"][0]["contradicts"]
     near, far = maps
     assert far.valid.mean() == near.valid.mean() > 0.9
     assert far.values == pytest.approx(1000 * near.values, rel=0.01)
@@ -87,13 +87,13 @@ def test_a_length_from_rim_to_rim_is_read_on_the_thing(tmp_path, capsys):
 
 def test_note_and_line_agree_on_a_fitted_lens(tmp_path, capsys):
     for name in ("face-detection", "face-landmarks", "iris-landmarks"):
-        if locate(catalogue.get(name)) is None:
+        if locate(registry.get(name)) is None:
             pytest.skip(f"{name} is not here")
     words = ["--depth-at", "230,300=2m", "--iris"]
     assert metric(tmp_path, *words, picture=example_person()) == 0
     printed = capsys.readouterr()
     line = next(x for x in printed.out.splitlines() if x.startswith("  lens: "))
-    assert line.endswith("° wide, estimated by the yardsticks")
+    assert line.endswith("° wide, estimated by the evidence")
     assert "the lens is a guess" not in printed.err
     said = found(tmp_path, "astronaut")
     assert said["focal_source"] == "estimated"

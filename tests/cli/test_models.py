@@ -15,10 +15,9 @@ from rich.console import Console
 
 from sightline.cli import main
 from sightline.cli.models import show
-from sightline.weights import catalogue
-from sightline.weights.catalogue import ENTRIES
-from sightline.weights.entry import Entry
-from sightline.weights.sources import PypiMember
+from sightline.models import registry
+from sightline.models.entry import ModelEntry, PypiMember
+from sightline.models.registry import ENTRIES
 
 Capture = pytest.CaptureFixture[str]
 
@@ -30,12 +29,12 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
-    monkeypatch.delenv("SIGHTLINE_ACCEPT_LICENCE", raising=False)
+    monkeypatch.delenv("SIGHTLINE_ACCEPT_LICENSE", raising=False)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     return tmp_path / "cache"
 
 
-def put(cache: Path, entry: Entry) -> Path:
+def put(cache: Path, entry: ModelEntry) -> Path:
     """A file of the right size where the model belongs."""
     path = cache / "weights" / entry.cache_name
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -44,11 +43,11 @@ def put(cache: Path, entry: Entry) -> Path:
 
 
 def test_into_a_pipe_one_line_a_model(capsys: Capture, cache: Path):
-    put(cache, catalogue.get("pose-lite"))
+    put(cache, registry.get("pose-lite"))
     assert main(["models"]) == 0
     header, *rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
     assert header == [
-        *("name", "purpose", "size", "licence", "commercial", "trained on", "source", "here")
+        *("name", "purpose", "size", "license", "commercial", "trained on", "source", "here")
     ]
     assert [row[0] for row in rows] == [entry.name for entry in ENTRIES]
     assert {len(row) for row in rows} == {8}
@@ -57,7 +56,7 @@ def test_into_a_pipe_one_line_a_model(capsys: Capture, cache: Path):
 
 
 def test_json_has_everything(capsys: Capture, cache: Path):
-    path = put(cache, catalogue.get("pose-lite"))
+    path = put(cache, registry.get("pose-lite"))
     assert main(["models", "--json"]) == 0
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
     assert set(rows) == {entry.name for entry in ENTRIES}
@@ -82,14 +81,14 @@ def test_in_a_terminal_of_80_columns_two_lines_a_model():
     for entry, first, second in zip(ENTRIES, lines[::2], lines[1::2], strict=True):
         assert first.startswith(f"○ {entry.name} ")
         assert entry.size_text in first
-        assert entry.licence in first
+        assert entry.license in first
         assert (" nc" in first) == (not entry.commercial)
         assert entry.source.label in second
         assert entry.trained_on in second
 
 
 def test_path_prints_the_file_or_says_how_to_get_it(capsys: Capture, cache: Path):
-    path = put(cache, catalogue.get("pose-lite"))
+    path = put(cache, registry.get("pose-lite"))
     assert main(["models", "path", "pose-lite"]) == 0
     assert capsys.readouterr().out == f"{path}\n"
     assert main(["models", "path", "pose-heavy"]) == 2
@@ -101,7 +100,7 @@ def test_path_prints_the_file_or_says_how_to_get_it(capsys: Capture, cache: Path
     [
         ([], "give a name or --all-open"),
         (["pose-lit"], "did you mean pose-lite"),
-        (["depth-anything-v2-large"], "--accept-licence"),
+        (["depth-anything-v2-large"], "--accept-license"),
         (["dinov2-s"], "save it as "),
     ],
 )
@@ -128,11 +127,11 @@ def test_of_several_the_others_are_still_fetched(
         local_entry("bad", "0" * 64),
         local_entry("closed", "0" * 64, commercial=False),
     )
-    monkeypatch.setattr(catalogue, "ENTRIES", entries)
-    monkeypatch.setattr(catalogue.get, "__defaults__", (entries,))
-    from sightline.weights import store
+    monkeypatch.setattr(registry, "ENTRIES", entries)
+    monkeypatch.setattr(registry.get, "__defaults__", (entries,))
+    from sightline.models import download
 
-    monkeypatch.setitem(store.resolve.__kwdefaults__, "entries", entries)
+    monkeypatch.setitem(download.resolve.__kwdefaults__, "entries", entries)
     put(cache, entries[0])
     assert main(["models", "get", "--all-open"]) == 2
     said = capsys.readouterr()
@@ -142,9 +141,9 @@ def test_of_several_the_others_are_still_fetched(
     assert said.err.splitlines()[-1] == "sightline: 1 of 2 models could not be fetched"
 
 
-def local_entry(name: str, sha256: str, *, commercial: bool = True) -> Entry:
+def local_entry(name: str, sha256: str, *, commercial: bool = True) -> ModelEntry:
     source = PypiMember("tiny-weights", "1.2", "model.onnx")
-    return Entry(
+    return ModelEntry(
         name, "a test", "depth", "MIT", commercial, 1000, sha256, "nothing", source, "onnx"
     )
 
@@ -153,4 +152,4 @@ def test_importing_the_command_is_light():
     code = "import sys, sightline.cli.models; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
-    assert not loaded & {"numpy", "huggingface_hub", "filelock", "sightline.weights.catalogue"}
+    assert not loaded & {"numpy", "huggingface_hub", "filelock", "sightline.models.registry"}

@@ -4,7 +4,7 @@ import h5py
 import pytest
 
 from sightline.cli import main
-from sightline.physics.data.open import open_dataset
+from sightline.physics.datasets.reader import open_dataset
 
 
 def make(*words):
@@ -58,10 +58,10 @@ def test_the_first_so_many(tmp_path, capsys):
 
 def test_files_that_are_not_for_this(tmp_path, capsys):
     words = ["--templates", "6", "--tasks", 1, "--trials", 1]
-    for more in ([], ["--quality", "lossless"]):
-        assert make(*words, *more, "--out", tmp_path / "a.slv") == 2
-        (line,) = capsys.readouterr().err.splitlines()
-        assert "combinatorial worlds do not go into .slv; use .h5, with --quality lossless" in line
+    assert make(*words, "--out", tmp_path / "a.mp4") == 2
+    assert "no format has the suffix '.mp4'; use .h5 or .hdf5" in capsys.readouterr().err
+    assert make(*words, "--quality", "rle", "--out", tmp_path / "a.h5") == 2
+    assert "no quality is called 'rle'; use standard, lossless" in capsys.readouterr().err
     (tmp_path / "c.h5").write_bytes(b"precious")
     assert make(*words, "--out", tmp_path / "c.h5") == 2
     assert "is there already" in capsys.readouterr().err

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from sightline.cli import main
-from sightline.physics.combinatorial.spec import CombinatorialSpec
-from sightline.physics.data.make import make_dataset
-from sightline.physics.data.open import open_dataset
-from sightline.physics.data.spec import DataSpec
+from sightline.physics.combinatorial.store import CombinatorialSpec
+from sightline.physics.datasets.making import iter_make_dataset
+from sightline.physics.datasets.reader import open_dataset
+from sightline.physics.datasets.spec import DataSpec
 
 SPECS = {
-    "a.slv": DataSpec("collision", 3, size=16, seed=5, split="ood"),
+    "rle.h5": DataSpec("collision", 3, size=16, seed=5, split="ood"),
     "a.h5": DataSpec("collision", 3, size=16, seed=5, split="ood", video="standard"),
     "b.h5": DataSpec("uniform", 3, size=16, seed=6, level="30K", video="lossless"),
-    "probe.slv": DataSpec("probe:visual-ambiguity", 2, size=16, part="test"),
+    "probe.h5": DataSpec("probe:visual-ambiguity", 2, size=16, part="test"),
     "scenes.h5": CombinatorialSpec((10003, 10061), tasks=1, trials=2, size=16, frames=3, limit=3),
 }
 
@@ -26,7 +26,7 @@ SPECS = {
 def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("files")
     for name, spec in SPECS.items():
-        list(make_dataset(spec, folder / name, workers=1))
+        list(iter_make_dataset(spec, folder / name, workers=1))
     return folder
 
 
@@ -37,7 +37,7 @@ def info(path, capsys):
 
 
 def test_what_a_file_says_of_itself(files, capsys):
-    said = info(files / "a.slv", capsys)
+    said = info(files / "rle.h5", capsys)
     assert said["scenario"] == "collision"
     assert said["videos"] == "3"
     assert said["each"] == "32 frames of 16×16, one every 0.1 s"
@@ -45,7 +45,7 @@ def test_what_a_file_says_of_itself(files, capsys):
     assert (said["split"], said["seed"], said["bodies"]) == ("ood", "5", "2")
     assert said["init"].startswith("r1 ")
     assert said["made with"].startswith("preset code, mode exact, shard_seed false, sightline ")
-    with open_dataset(files / "a.slv") as data:
+    with open_dataset(files / "rle.h5") as data:
         assert said["digest"] == data.digest
     assert info(files / "a.h5", capsys)["pixels"] == "mp4 of standard quality"
 
@@ -54,7 +54,7 @@ def test_levels_and_probes(files, capsys):
     said = info(files / "b.h5", capsys)
     assert (said["level"], said["seed"], said["pixels"]) == ("30K", "6", "mp4, lossless")
     assert "split" not in said
-    said = info(files / "probe.slv", capsys)
+    said = info(files / "probe.h5", capsys)
     assert (said["probe"], said["part"], said["seed"]) == ("visual-ambiguity", "test", "0")
     assert "split" not in said
     assert said["made with"].startswith("sightline ")
@@ -96,19 +96,19 @@ def test_every_cut_is_refused(files, tmp_path, capsys, name):
 
 
 def test_what_is_no_data_set(files, tmp_path, capsys):
-    os.mkfifo(tmp_path / "pipe.slv")
-    assert "is a pipe" in refused(tmp_path / "pipe.slv", capsys)
+    os.mkfifo(tmp_path / "pipe.h5")
+    assert "is a pipe" in refused(tmp_path / "pipe.h5", capsys)
     (tmp_path / "folder.h5").mkdir()
     assert "is a folder" in refused(tmp_path / "folder.h5", capsys)
     (tmp_path / "empty.h5").touch()
     assert "is empty" in refused(tmp_path / "empty.h5", capsys)
     (tmp_path / "loop.h5").symlink_to("loop.h5")
     refused(tmp_path / "loop.h5", capsys)
-    for name, content in {"a.mp4": b"\0\0\0\x18ftypmp42" * 9, "b.slv": b"hello"}.items():
+    for name, content in {"a.mp4": b"\0\0\0\x18ftypmp42" * 9, "b.h5": b"hello"}.items():
         (tmp_path / name).write_bytes(content)
-        assert "is neither HDF5 nor a data set" in refused(tmp_path / name, capsys)
-    shutil.copy(files / "a.h5", tmp_path / "c.slv")
-    assert info(tmp_path / "c.slv", capsys)["format"].startswith("HDF5")
+        assert "is not an HDF5 data set" in refused(tmp_path / name, capsys)
+    shutil.copy(files / "a.h5", tmp_path / "c.data")
+    assert info(tmp_path / "c.data", capsys)["format"].startswith("HDF5")
 
 
 def empty(file):
@@ -146,7 +146,7 @@ def many_bodies(file):
     for name, shape in (("position", (3, 2, 1000, 2)), ("velocity", (3, 2, 1000, 2))):
         del file[f"{name}_streams/00000"]
         file[f"{name}_streams/00000"] = np.zeros(shape)
-    for name in ("size", "shape", "colour"):
+    for name in ("size", "shape", "color"):
         del file[f"{name}_streams"]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from sightline.cli import main
-from sightline.physics.data.open import open_dataset
+from sightline.physics.datasets.reader import open_dataset
 
 
 def make(*words):
@@ -19,7 +19,7 @@ def make(*words):
 
 
 def test_make_and_info(tmp_path, capsys):
-    out = tmp_path / "a.slv"
+    out = tmp_path / "a.h5"
     words = ["parabola", "--split", "ood-v", "--count", 5, "--size", 32, "--seed", 3]
     assert make(*words, "--out", out) == 0
     printed = capsys.readouterr().out
@@ -53,7 +53,7 @@ def test_the_layout_of_the_reference(tmp_path, capsys):
 
 
 def test_a_probe(tmp_path):
-    out = tmp_path / "a.slv"
+    out = tmp_path / "a.h5"
     words = ["probe:conflict-size-square", "--part", "train", "--count", 2, "--size", 16]
     assert make(*words, "--out", out) == 0
     with open_dataset(out) as data:
@@ -61,7 +61,7 @@ def test_a_probe(tmp_path):
 
 
 def test_again_only_with_force(tmp_path, capsys):
-    out = tmp_path / "a.slv"
+    out = tmp_path / "a.h5"
     words = ["uniform", "--count", 2, "--size", 16, "--out", out]
     assert make(*words) == 0
     before = out.stat().st_mtime_ns
@@ -92,41 +92,34 @@ def test_again_only_with_force(tmp_path, capsys):
             ["probe:moon", "--count", "3"],
             "no probe is called 'moon'; sightline physics probes lists",
         ),
-        (["probe:memorization", "--count", "3"], "did you mean memorisation or memorisation-flip?"),
+        (["probe:memorisation", "--count", "3"], "did you mean memorization or memorization-flip?"),
         (["probe:conflict-size-square", "--count", "3"], "add --part train or --part test"),
     ],
 )
 def test_mistakes_are_told_before_anything_is_made(tmp_path, capsys, words, message):
-    assert make(*words, "--out", tmp_path / "a.slv") == 2
+    assert make(*words, "--out", tmp_path / "a.h5") == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert message in line
     assert list(tmp_path.iterdir()) == []
 
 
-PROBE = ["probe:memorisation", "--part", "test"]
+PROBE = ["probe:memorization", "--part", "test"]
 SCENES = ["combinatorial", "--templates", "6"]
 
 
 @pytest.mark.parametrize(
     ("words", "name", "message"),
     [
-        (["uniform", "--level", "30K", "--split", "ood"], "a.slv", "leave one out"),
-        (["uniform", "--level", "30K", "--split", "id"], "a.slv", "leave one out"),
-        (["uniform", "--quality", "standard"], "a.slv", "--quality is for .h5; leave it out"),
-        (["uniform", "--layout", "merged"], "a.slv", "--layout is for .h5; leave it out"),
-        (
-            [*PROBE, "--quality", "lossless", "--layout", "shard"],
-            "a.slv",
-            "--quality and --layout are",
-        ),
-        (["uniform", "--part", "test"], "a.slv", "--part is for probe:NAME; leave it out"),
+        (["uniform", "--level", "30K", "--split", "ood"], "a.h5", "leave one out"),
+        (["uniform", "--level", "30K", "--split", "id"], "a.h5", "leave one out"),
+        (["uniform", "--part", "test"], "a.h5", "--part is for probe:NAME; leave it out"),
         ([*SCENES, "--part", "test"], "a.h5", "--part is for probe:NAME; leave it out"),
         (["uniform", "--templates", "6"], "a.h5", "--templates is for combinatorial; leave it out"),
         (["uniform", "--tasks", "1", "--trials", "1"], "a.h5", "--tasks and --trials are for"),
         ([*PROBE, "--tasks", "1"], "a.h5", "--tasks is for combinatorial"),
         (
             ["uniform", "--address", "auto"],
-            "a.slv",
+            "a.h5",
             "--address is that of a cluster; add --cluster",
         ),
         *(
@@ -150,10 +143,12 @@ def test_an_option_without_effect_is_refused(tmp_path, capsys, words, name, mess
 
 
 def test_one_video_is_not_videos(tmp_path, capsys):
-    for name in ("a.slv", "a.h5"):
-        assert make("uniform", "--count", 1, "--size", 16, "--out", tmp_path / name) == 0
+    for quality in ("rle", "standard"):
+        out = tmp_path / f"{quality}.h5"
+        words = ["--count", 1, "--size", 16, "--quality", quality, "--out", out]
+        assert make("uniform", *words) == 0
         assert capsys.readouterr().out.startswith("1 video in ")
-        with open_dataset(tmp_path / name) as data:
+        with open_dataset(out) as data:
             assert data.video(0).shape == (32, 16, 16, 3)
 
 
@@ -161,7 +156,7 @@ def test_options_that_have_their_defaults(tmp_path):
     """Given or not, the same bytes."""
     words = ["uniform", "--count", 2, "--size", 16, "--out"]
     given = ["--split", "id", "--preset", "code", "--mode", "exact"]
-    given += ["--quality", "standard", "--layout", "merged"]
+    given += ["--quality", "rle", "--layout", "merged"]
     assert make(*words, tmp_path / "a.h5") == make(*words, tmp_path / "b.h5", *given) == 0
     assert (tmp_path / "a.h5").read_bytes() == (tmp_path / "b.h5").read_bytes()
 
@@ -169,7 +164,7 @@ def test_options_that_have_their_defaults(tmp_path):
 def test_no_suffix_and_no_file(tmp_path, capsys):
     assert make("uniform", "--count", 3, "--out", tmp_path / "a.zip") == 2
     assert "no format has the suffix '.zip'" in capsys.readouterr().err
-    for name, content in {"missing.slv": None, "text.h5": b"hello"}.items():
+    for name, content in {"missing.h5": None, "text.h5": b"hello"}.items():
         if content is not None:
             (tmp_path / name).write_bytes(content)
         assert main(["physics", "info", str(tmp_path / name)]) == 2
@@ -196,7 +191,7 @@ def start(command, environment, *words):
 @pytest.mark.parametrize(
     ("scenario", "some", "count"),
     [
-        ("collision", ["--count", 700], 700),
+        ("collision", ["--count", 700, "--quality", "standard"], 700),
         ("combinatorial", ["--templates", 6, "--count", 250], 250),
     ],
 )

@@ -50,7 +50,7 @@ class Slow(Frozen):
 
 @pytest.fixture(scope="module")
 def collisions(tmp_path_factory):
-    path = tmp_path_factory.mktemp("data") / "collisions.slv"
+    path = tmp_path_factory.mktemp("data") / "collisions.h5"
     assert main(["physics", "make", "collision", "--count", "12", "--out", str(path)]) == 0
     return path
 
@@ -78,11 +78,11 @@ def test_a_model_is_run_and_scored(collisions, model, tmp_path, capsys):
     assert "6 videos in" in capsys.readouterr().out
     assert main(["physics", "score", str(out), *truth, "--out", str(tmp_path / "s")]) == 0
     found = json.loads((tmp_path / "s" / "scores.json").read_text())
-    frozen, yardstick = (
+    frozen, baseline = (
         found["summary"][who]["in"]["laws"]["velocity_paper"]["mean"]
         for who in ("model", "copy-last")
     )
-    assert frozen == pytest.approx(yardstick, rel=1e-6)
+    assert frozen == pytest.approx(baseline, rel=1e-6)
     assert found["samples_without_video"] == 6
 
 

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from sightline.cli import main
-from sightline.physics.data.mp4 import encode
-from sightline.physics.data.open import open_dataset
-from sightline.physics.render import render
-from sightline.physics.score.yardsticks import constant_velocity
+from sightline.physics.datasets.mp4 import encode
+from sightline.physics.datasets.reader import open_dataset
+from sightline.physics.rendering import render
+from sightline.physics.scoring.baselines import constant_velocity
 
 
 @pytest.fixture(scope="module")
 def collisions(tmp_path_factory):
-    path = tmp_path_factory.mktemp("data") / "collisions.slv"
+    path = tmp_path_factory.mktemp("data") / "collisions.h5"
     assert main(["physics", "make", "collision", "--count", "12", "--out", str(path)]) == 0
     return path
 
@@ -67,7 +67,7 @@ def test_constant_velocity_is_wrong_only_after_the_impact(collisions, tmp_path):
 def test_the_nearest_case_is_good_in_distribution_only(tmp_path, scenario):
     errors = {}
     for split in ("id", "ood"):
-        path = tmp_path / f"{split}.slv"
+        path = tmp_path / f"{split}.h5"
         main(["physics", "make", scenario, "--split", split, "--count", "24", "--out", str(path)])
         _, found = score(path, path, tmp_path / split)
         errors[split] = figure(found, "nearest-case", "velocity_paper", "all")
@@ -110,9 +110,10 @@ def test_bad_videos_are_left_out_and_named(collisions, tmp_path, capsys):
     assert "00003: left out: frames of 128×64 pixels are not square" in told
 
 
-def test_yardsticks_go_through_the_codec_of_the_data_set(tmp_path):
+def test_baselines_go_through_the_codec_of_the_data_set(tmp_path):
     path = tmp_path / "a.h5"
-    main(["physics", "make", "uniform", "--count", "12", "--out", str(path)])
+    words = ["physics", "make", "uniform", "--count", "12", "--quality", "standard"]
+    main([*words, "--out", str(path)])
     _, found = score(path, path, tmp_path / "s")
     floor = figure(found, "truth", "velocity_paper", "all")
     assert 0.5 * floor < figure(found, "constant-velocity", "velocity_paper", "all") < 2 * floor
@@ -151,7 +152,7 @@ def test_two_workers_give_the_same_scores(collisions, tmp_path):
     assert one == two
 
 
-def test_a_video_that_turns_grey_is_scored_as_one_without_its_balls(collisions, tmp_path):
+def test_a_video_that_turns_gray_is_scored_as_one_without_its_balls(collisions, tmp_path):
     videos = tmp_path / "videos"
     videos.mkdir()
     with open_dataset(collisions) as data:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sightline.cli import main
-from sightline.physics.data.mp4 import encode
-from sightline.physics.data.open import open_dataset
+from sightline.physics.datasets.mp4 import encode
+from sightline.physics.datasets.reader import open_dataset
 
 COUNT = 6
 
@@ -17,8 +17,8 @@ def made(tmp_path_factory):
     """Make a data set, once."""
     folder = tmp_path_factory.mktemp("data")
 
-    def make(scenario, *more, ending="slv"):
-        path = folder / f"{'-'.join((scenario, *more)).replace(':', '')}.{ending}"
+    def make(scenario, *more):
+        path = folder / f"{'-'.join((scenario, *more)).replace(':', '')}.h5"
         if not path.exists():
             words = ["physics", "make", scenario, "--count", str(COUNT), "--out", str(path), *more]
             assert main(words) == 0
@@ -49,7 +49,7 @@ def save(folder, truth, change, offset=0):
     return folder
 
 
-def grey(frames):
+def gray(frames):
     return frames.mean(axis=3, keepdims=True).repeat(3, 3).astype(np.uint8)
 
 
@@ -67,7 +67,7 @@ def test_videos_of_another_data_set_are_refused(made, score, tmp_path, scenario,
     code, errors = score(made("uniform"), other)
     assert code == 2
     (line,) = errors.splitlines()
-    assert "uniform.slv: these do not begin like samples of" in line
+    assert "uniform.h5: these do not begin like samples of" in line
     assert str(other) in line
     assert "give their own data set" in line
     assert not (tmp_path / "s").exists()
@@ -82,8 +82,8 @@ def test_videos_of_another_data_set_are_refused(made, score, tmp_path, scenario,
         (lambda frames: frames, 1, "one too large"),
         (lambda frames: frames[..., ::-1], 0, "red and blue are swapped"),
         (lambda frames: 255 - frames, 0, "negatives"),
-        (grey, 0, "without colour"),
-        (lambda frames: (frames * 0.6).astype(np.uint8), 0, "their colours are not those"),
+        (gray, 0, "without color"),
+        (lambda frames: (frames * 0.6).astype(np.uint8), 0, "their colors are not those"),
     ],
 )
 def test_a_common_slip_is_named(made, score, tmp_path, change, offset, hint):
@@ -107,7 +107,7 @@ def test_a_video_of_another_sample_is_left_out_and_named(made, score, tmp_path):
 
 
 def test_other_sizes_codecs_and_lengths_are_of_the_same_data_set(made, score, tmp_path):
-    large = made("uniform", "--size", "256", ending="h5")
+    large = made("uniform", "--size", "256", "--quality", "standard")
     assert score(large, made("uniform"))[0] == 0
     folder = tmp_path / "v"
     folder.mkdir()
@@ -136,8 +136,8 @@ def test_videos_that_lost_everything_are_scored(made, score, tmp_path):
         (("--address", "auto"), "add --cluster"),
         (("--panel", "left"), "a data set has no panels"),
         (("--pictures", ","), "names no metric"),
-        (("--level", "30K", "--training", "x.slv"), "leave one out"),
-        (("--training", "no-such.slv"), "no such file"),
+        (("--level", "30K", "--training", "x.h5"), "leave one out"),
+        (("--training", "no-such.h5"), "no such file"),
         (("--condition", "31"), "give 1 to 30"),
         (("--fps", "nan"), "fps must be"),
         (("--fps", "24"), "make them at 10, 20, 30"),

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="looks i
 @pytest.fixture(scope="module")
 def many(tmp_path_factory):
     """Make videos that take some seconds to score."""
-    path = tmp_path_factory.mktemp("many") / "collisions.slv"
+    path = tmp_path_factory.mktemp("many") / "collisions.h5"
     assert main(["physics", "make", "collision", "--count", "1500", "--out", str(path)]) == 0
     return path
 

@@ -7,8 +7,8 @@ import pytest
 from PIL import Image
 
 from sightline.cli import main
+from sightline.perception.benchmarks import read_benchmark
 from sightline.perception.questions.records import read_llava
-from sightline.perception.quiz.layouts import read_quiz
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_a_hardblink_that_the_quiz_reads(capsys, photos, tmp_path):
         capsys, "questions", "hardblink", photos, "--out", out, "--model", "tiny", "--points", 2, 3
     )
     assert code == 0
-    items = read_quiz("hardblink", out)
+    items = read_benchmark("hardblink", out)
     assert said.startswith(f"{len(items)} questions")
     assert {item.group for item in items} <= {"2 points", "3 points"}
     code, said, _ = run(capsys, "quiz", "hardblink", out, "--depth", "tiny")
@@ -94,7 +94,7 @@ def test_counting_by_annotations_and_by_scenes(capsys, tmp_path):
         capsys, "questions", "count", tmp_path / "marks.json", "--out", tmp_path / "b"
     )
     assert code == 2
-    assert "where are the pictures" in err
+    assert "annotations need the folder" in err
     scenes = tmp_path / "scenes"
     run(capsys, "scenes", "make", "--count", 3, "--size", "96x80", "--out", scenes)
     code, said, err = run(
@@ -123,7 +123,7 @@ def test_eight_points_by_the_harder_rule(capsys, photos, tmp_path):
     assert "2 to 5 points" in err
     code, _, err = run(capsys, *given, "--rule", "harder")
     assert code == 0, err
-    items = read_quiz("hardblink", out)
+    items = read_benchmark("hardblink", out)
     assert set(items[0].points) == set("ABCDEFGH")
 
 

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from sightline.cli import main
-from sightline.scenes.store import finished
+from sightline.scenes.storage import finished_indexes
 
 linux_only = pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="looks into /proc")
 
@@ -25,7 +25,7 @@ def made(tmp_path):
 
 
 def test_make_writes_the_folder(made):
-    assert finished(made) == set(range(6))
+    assert finished_indexes(made) == set(range(6))
     names = {path.name for path in made.iterdir()}
     assert {"scenes.json", "index.csv", "000005.jpg", "000005.mask.png"} <= names
     assert len(names) == 6 * 4 + 2
@@ -51,7 +51,7 @@ def test_make_again_does_nothing_and_more_goes_on(made, capsys):
     assert capsys.readouterr().out.startswith("0 made, 6 made before in ")
     assert main([*words, "--count", "3", "--start", "20"]) == 0
     assert capsys.readouterr().out.startswith("3 made in ")
-    assert finished(made) == {*range(6), 20, 21, 22}
+    assert finished_indexes(made) == {*range(6), 20, 21, 22}
     assert len((made / "index.csv").read_text().splitlines()) == 10
 
 
@@ -88,7 +88,7 @@ def test_mistakes_are_told_before_anything_is_made(tmp_path, monkeypatch, capsys
 def test_a_folder_of_another_seed_is_refused(made, capsys):
     words = ["--count", "1", "--size", "32x24", "--seed", "5", "--out", str(made)]
     assert main(["scenes", "make", *words]) == 2
-    assert "holds scenes of seed 4, not 5" in capsys.readouterr().err
+    assert "holds scenes with seed = 4, not 5" in capsys.readouterr().err
 
 
 def test_show_a_folder(made, tmp_path, capsys):
@@ -133,7 +133,7 @@ def test_a_disk_without_room(sightline, tmp_path):
     assert result.returncode == 1
     assert "could not be written" in result.stderr.splitlines()[-1]
     assert [path.name for path in out.iterdir() if path.name.startswith(".")] == []
-    assert finished(out) == set()
+    assert finished_indexes(out) == set()
 
 
 def start(command, environment, *words) -> subprocess.Popen[str]:
@@ -195,7 +195,7 @@ def test_ctrl_c_then_the_same_command(command, environment, sightline, tmp_path,
     (line,) = errors.splitlines()
     assert line.startswith("sightline: stopped with")
     assert [p.name for p in out.glob(".*")] == []
-    done = len(finished(out))
+    done = len(finished_indexes(out))
     assert 10 <= done < 200
     result = sightline("scenes", "make", *words, timeout=300)
     assert result.returncode == 0

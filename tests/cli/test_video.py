@@ -4,14 +4,14 @@ import pytest
 import torch
 
 from sightline.cli import main
-from sightline.physics.data.mp4 import decode
-from sightline.physics.data.open import open_dataset
-from sightline.video_model import codecs
-from sightline.video_model.autoencoder.files import write_codec
-from sightline.video_model.autoencoder.frames import FrameCodec
-from sightline.video_model.autoencoder.options import FrameOptions
+from sightline.physics.datasets.mp4 import decode
+from sightline.physics.datasets.reader import open_dataset
+from sightline.video_model import files as codecs
+from sightline.video_model.autoencoders.files import write_codec
+from sightline.video_model.autoencoders.frames import FrameCodec
+from sightline.video_model.autoencoders.options import FrameOptions
 from sightline.video_model.files import read_model, write_model
-from sightline.video_model.study import catalogue
+from sightline.video_model.studies import catalog
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def folder(tmp_path_factory):
     torch.manual_seed(0)
     codec = FrameCodec(FrameOptions(channels=4, widths=(4, 6, 8))).eval()
     write_codec(codec, folder / "codec.safetensors")
-    words = f"physics make uniform --out {folder}/a.slv --count 3 --size 32 --workers 1"
+    words = f"physics make uniform --out {folder}/a.h5 --count 3 --size 32 --workers 1"
     assert main(words.split()) == 0
     assert main([*training(folder), "--out", str(folder / "run")]) == 0
     return folder
@@ -39,10 +39,10 @@ def test_a_model_continues_videos_and_they_can_be_scored(folder, capsys):
     assert (folder / "run/samples/0000004.png").is_file()
     assert '"uniform"' in (folder / "run/log.jsonl").read_text()
     out = str(folder / "made")
-    words = ["video", "sample", "--model", str(folder / "run"), "--data", str(folder / "a.slv")]
+    words = ["video", "sample", "--model", str(folder / "run"), "--data", str(folder / "a.h5")]
     assert main([*words, "--out", out, "--count", "2", "--device", "cpu"]) == 0
     first = (folder / "made/00001.mp4").read_bytes()
-    with open_dataset(folder / "a.slv") as data:
+    with open_dataset(folder / "a.h5") as data:
         truth = data.video(1)
     made = decode(first)
     assert (made[:3] == truth[:3]).all()
@@ -50,7 +50,7 @@ def test_a_model_continues_videos_and_they_can_be_scored(folder, capsys):
     assert main([*words, "--out", out, "--device", "cpu"]) == 0
     assert (folder / "made/00001.mp4").read_bytes() == first
     assert "3 videos in" in capsys.readouterr().out
-    score = f"physics score {out} --truth {folder}/a.slv --out {folder}/score --workers 1"
+    score = f"physics score {out} --truth {folder}/a.h5 --out {folder}/score --workers 1"
     assert main(score.split()) == 0
     assert main([*words, "--out", out, "--seed", "1", "--device", "cpu"]) == 2
     assert "holds videos of another model" in capsys.readouterr().err
@@ -60,7 +60,7 @@ def test_videos_of_two_models_are_not_mixed(folder, tmp_path, capsys):
     model = tmp_path / "model.safetensors"
     model.write_bytes((folder / "run/model.safetensors").read_bytes())
     words = (
-        f"video sample --data {folder}/a.slv --count 1 --device cpu --out {tmp_path}/made --model"
+        f"video sample --data {folder}/a.h5 --count 1 --device cpu --out {tmp_path}/made --model"
     )
     assert main([*words.split(), str(model)]) == 0
     # The same model by another path.
@@ -75,11 +75,11 @@ def test_videos_of_two_models_are_not_mixed(folder, tmp_path, capsys):
 
 
 def test_physics_run_takes_it_as_any_model(folder, monkeypatch, tmp_path):
-    from sightline.video_model import model
+    from sightline.video_model import pipeline as model
 
     path = folder / "run/model.safetensors"
     monkeypatch.setattr(model, "mine", lambda: model.load(path, "cpu"), raising=False)
-    words = f"physics run --model sightline.video_model.model:mine --data {folder}/a.slv"
+    words = f"physics run --model sightline.video_model.pipeline:mine --data {folder}/a.h5"
     assert main([*words.split(), "--out", str(tmp_path / "x"), "--count", "1"]) == 0
     assert (tmp_path / "x/00000.mp4").is_file()
 
@@ -127,7 +127,7 @@ def test_a_codec_of_moments_is_trained_and_a_model_in_it(tmp_path, capsys):
     assert torch.equal(better.spread, codec.spread)
     assert not torch.equal(better.tell.weight, codec.tell.weight)
     assert main([*more.split(), "--kind", "frames"]) == 2
-    assert "is no codec of moments" in capsys.readouterr().err
+    assert "is not a codec of moments" in capsys.readouterr().err
     words = f"video train --data uniform --videos 4 --size 32 --codec {path} --network nano"
     pace = "--patch 4 1 1 --says video --steps 2 --batch 2 --sampling 2 --shown 1 --device cpu"
     assert main([*words.split(), *pace.split(), "--out", str(tmp_path / "run")]) == 0
@@ -200,22 +200,22 @@ def test_mistakes_are_one_line(words, said, folder, tmp_path, monkeypatch, capsy
 
 
 def test_a_model_of_another_size_and_a_data_set_that_is_too_short(folder, tmp_path, capsys):
-    words = f"physics make uniform --out {tmp_path}/b.slv --count 1 --size 64 --workers 1"
+    words = f"physics make uniform --out {tmp_path}/b.h5 --count 1 --size 64 --workers 1"
     assert main(words.split()) == 0
-    sample = f"video sample --model {folder}/run --data {tmp_path}/b.slv --out {tmp_path}/c"
+    sample = f"video sample --model {folder}/run --data {tmp_path}/b.h5 --out {tmp_path}/c"
     assert main(sample.split()) == 2
     error = capsys.readouterr().err
-    assert "b.slv: this model was trained at 32 px, got 64 × 64; give videos" in error
+    assert "b.h5: this model was trained at 32 px, got 64 × 64; give videos" in error
     assert not (tmp_path / "c").exists()
-    train = f"video train --data {tmp_path}/b.slv --out {tmp_path}/e"
+    train = f"video train --data {tmp_path}/b.h5 --out {tmp_path}/e"
     small = f"video codec --out {tmp_path}/small --data uniform --size 32 --steps 1 --floor 0"
     assert main(small.split()) == 0
     assert main([*train.split(), "--codec", str(tmp_path / "small")]) == 2
     error = capsys.readouterr().err
-    assert "b.slv: frames of 64 × 64 px, this codec takes 32 × 32; make the file with" in error
+    assert "b.h5: frames of 64 × 64 px, this codec takes 32 × 32; make the file with" in error
     assert main([*train.split(), "--videos", "100"]) == 2
     assert (
-        "b.slv: 100 videos were asked for, it holds 1; give --videos up" in capsys.readouterr().err
+        "b.h5: 100 videos were asked for, it holds 1; give --videos up" in capsys.readouterr().err
     )
 
 
@@ -229,7 +229,7 @@ def test_a_model_of_another_size_and_a_data_set_that_is_too_short(folder, tmp_pa
     ],
 )
 def test_samples_that_cannot_be_had(flags, said, folder, tmp_path, capsys):
-    words = f"video sample --model {folder}/run --data {folder}/a.slv --out {tmp_path}/d {flags}"
+    words = f"video sample --model {folder}/run --data {folder}/a.h5 --out {tmp_path}/d {flags}"
     assert main(words.split()) == 2
     assert said in capsys.readouterr().err
     assert not (tmp_path / "d").exists()
@@ -246,9 +246,9 @@ def test_a_corrected_command_takes_the_folder_of_a_failed_start(
         raise OSError(5, "Input/output error")
 
     with monkeypatch.context() as patch:
-        patch.setattr("sightline.video_model.loop.draw_noise", broken)
+        patch.setattr("sightline.video_model.training.draw_noise", broken)
         assert main([*words.split(), *pace.split(), *out]) == 1
-    assert not (tmp_path / "run/run.json").exists()
+    assert not (tmp_path / "run/config.toml").exists()
     assert main([*words.split(), *pace.split(), *out, "--rate", "1e-4"]) == 0
     assert main([*words.split(), *pace.split(), *out, "--rate", "1e-3"]) == 2
     assert "holds a run with other rate" in capsys.readouterr().err
@@ -257,5 +257,5 @@ def test_a_corrected_command_takes_the_folder_of_a_failed_start(
 def test_every_study_is_named_in_the_help(capsys):
     assert main(["video", "study", "--help"]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    for name in catalogue.STUDIES:
+    for name in catalog.STUDIES:
         assert name in said

@@ -4,11 +4,11 @@ import pytest
 import torch
 
 from sightline.cli import main
-from sightline.physics.data.mp4 import decode
-from sightline.video_model import codecs
-from sightline.video_model.autoencoder.inflated import InflatedVae
+from sightline.models.hub import quiet_libraries
+from sightline.physics.datasets.mp4 import decode
+from sightline.video_model import files as codecs
+from sightline.video_model.autoencoders.inflated import InflatedVae
 from sightline.video_model.files import read_model
-from sightline.weights.quiet import quiet_libraries
 
 PACE = "--steps 2 --batch 2 --sampling 2 --shown 0 --device cpu"
 
@@ -57,9 +57,9 @@ def test_an_image_autoencoder_is_inflated_trained_and_worked_in(vae, stride, tmp
     model = read_model(tmp_path / "run/model.safetensors")
     assert model.frames == 32 - (stride == "2")
     assert model.network.options.patch == (1, 8, 8)
-    make = f"physics make uniform --out {tmp_path}/a.slv --count 1 --size 32 --workers 1"
+    make = f"physics make uniform --out {tmp_path}/a.h5 --count 1 --size 32 --workers 1"
     assert main(make.split()) == 0
-    sample = f"video sample --model {tmp_path}/run --data {tmp_path}/a.slv --out {tmp_path}/made"
+    sample = f"video sample --model {tmp_path}/run --data {tmp_path}/a.h5 --out {tmp_path}/made"
     assert main([*sample.split(), "--device", "cpu"]) == 0
     assert decode((tmp_path / "made/00000.mp4").read_bytes()).shape == (model.frames, 32, 32, 3)
 
@@ -75,10 +75,10 @@ def test_the_folder_of_an_image_autoencoder_is_a_codec_as_it_is(vae, tmp_path, c
 
 
 def test_frames_of_combinatorial_worlds_and_of_files(tmp_path, capsys):
-    make = f"physics make collision --out {tmp_path}/a.slv --count 2 --size 32 --workers 1"
+    make = f"physics make collision --out {tmp_path}/a.h5 --count 2 --size 32 --workers 1"
     assert main(make.split()) == 0
     kind = "--kind frames --channels 4 --widths 4 6 8 --batch 4 --steps 2 --measure 1 --floor 2"
-    for name, data in (("scenes", "combinatorial:6"), ("file", f"{tmp_path}/a.slv")):
+    for name, data in (("scenes", "combinatorial:6"), ("file", f"{tmp_path}/a.h5")):
         words = f"video codec --out {tmp_path}/{name} --data {data} --size 32 {kind}"
         assert main(words.split()) == 0
         assert codecs.find_codec(tmp_path / name)[0].channels == 4

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sightline.batch.inputs import Source
-from sightline.batch.manifest import NAME, VERSION, Manifest
-from sightline.batch.naming import plan
 from sightline.cli import main
 from sightline.examples import example_photograph
-from sightline.files.depth_files import write_depth
+from sightline.io.depth_files import write_depth
+from sightline.io.inputs import Source
+from sightline.jobs.manifest import NAME, VERSION, Manifest
+from sightline.jobs.naming import plan
 from sightline.types import DepthMap, Kind
 
 
@@ -163,7 +163,7 @@ def test_results_without_npz_are_shown_too(
 def test_a_folder_of_films_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from fractions import Fraction
 
-    from sightline.files.video import ColorVideoWriter
+    from sightline.io.video_writing import ColorVideoWriter
 
     with ColorVideoWriter(tmp_path / "clip.mp4", 64, 48, Fraction(10)) as writer:
         writer.write(np.zeros((48, 64, 3), np.uint8))

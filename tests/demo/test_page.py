@@ -32,7 +32,7 @@ def text(made) -> str:
 def part(made, name):
     """A part that there is something to see of; people's networks may be out of reach."""
     found = next(one for one in made[1] if one.plan.name == name)
-    if name == "metres" and found.missing:
+    if name == "meters" and found.missing:
         pytest.skip(found.missing)
     assert not found.missing
     return found
@@ -55,8 +55,8 @@ def test_it_needs_nothing_from_outside(made, text):
     assert "https://" not in text
 
 
-def test_metres_name_the_person_and_a_distance(made, text):
-    fields = part(made, "metres").fields
+def test_meters_name_the_person_and_a_distance(made, text):
+    fields = part(made, "meters").fields
     (person,) = fields["people"]
     assert 1.3 < person.height.value < 2.1
     assert person.outline

@@ -33,7 +33,7 @@ def test_a_part_that_works():
 def test_what_is_not_installed_is_named_with_the_extra():
     part = attempt(plan(failing(ModuleNotFoundError("no", name="numba"))), ORDER)
     assert part.missing.startswith("This part needs numba")
-    assert part.missing.endswith("pip install -c constraints.txt -e '.[metric]'")
+    assert part.missing.endswith("pip install 'sightline[metric]'")
     assert not part.fields
 
 

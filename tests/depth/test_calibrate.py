@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sightline.depth.calibrate import calibrate_model, main, measure, pool
-from sightline.depth.calibration import stored_calibration
+from calibrate import calibrate_model, main, measure, pool
 from sightline.depth.estimator import DepthEstimator
-from sightline.depth.spec import ModelSpec
+from sightline.depth.uncertainty import stored_calibration
 from sightline.errors import InputError
-from sightline.files.rgbd import read_rgbd
+from sightline.io.rgbd import read_rgbd
+from sightline.models.entry import ModelSpec
 from sightline.types import Kind
 
 SPEC = ModelSpec("compact", size=64, multiple=8, resize="area", mean=(0, 0, 0), std=(1, 1, 1))
@@ -30,7 +30,7 @@ class Brightness:
         return batch.mean(axis=1) * 4 + 1
 
 
-def write_sample(folder, name, rng, *, noise, metres):
+def write_sample(folder, name, rng, *, noise, meters):
     """Truth is a smooth disparity; the picture shows it with a smooth error of known size."""
     y, x = np.mgrid[0:64, 0:96] / 64
     waves = rng.normal(size=(3, 3))
@@ -40,10 +40,10 @@ def write_sample(folder, name, rng, *, noise, metres):
     truth = np.clip(truth, 0.05, 0.95)
     shown = np.clip(truth + rng.normal(0, noise, truth.shape), 0, 1)
     (folder / name).mkdir()
-    grey = np.repeat((shown * 255).astype(np.uint8)[..., None], 3, axis=-1)
-    Image.fromarray(grey).save(folder / name / "image.jpg", quality=95)
+    gray = np.repeat((shown * 255).astype(np.uint8)[..., None], 3, axis=-1)
+    Image.fromarray(gray).save(folder / name / "image.jpg", quality=95)
     known = rng.random(truth.shape) < 0.7
-    if metres:
+    if meters:
         np.savez(folder / name / "truth.npz", depth=np.where(known, 2 / truth, np.nan).astype("f4"))
     else:
         disparity = np.where(known, 30 * truth + 7, np.nan).astype("f4")
@@ -57,7 +57,7 @@ def folder(tmp_path_factory):
     index = []
     for number in range(16):
         name, group = f"s{number:02d}", "kitchen" if number < 10 else f"set{number % 3}"
-        write_sample(folder, name, rng, noise=0.02, metres=number % 2 == 0)
+        write_sample(folder, name, rng, noise=0.02, meters=number % 2 == 0)
         index.append({"sample": name, "set": group, "kind": "dense"})
     (folder / "index.json").write_text(json.dumps(index))
     return folder
@@ -102,16 +102,16 @@ def test_every_set_counts_the_same(folder, estimator):
     assert weights[-len(samples[-1].doubt) :].sum() == pytest.approx(weights.sum() / 2)
 
 
-def test_a_metric_model_is_compared_in_metres_and_needs_them(folder):
+def test_a_metric_model_is_compared_in_meters_and_needs_them(folder):
     spec = replace(SPEC, kind=Kind.METRIC_DEPTH, max_depth=80.0)
 
-    class Metres(Brightness):
+    class Meters(Brightness):
         def run(self, batch):
             return 2 / np.maximum(batch.mean(axis=1), 0.02)
 
-    metric = DepthEstimator(Metres(), spec, "metres", sha256="cd" * 32)
-    in_metres, without = itertools.islice(read_rgbd(folder), 2)
-    assert abs(float(np.median(measure(metric, in_metres).error))) < 0.03
+    metric = DepthEstimator(Meters(), spec, "meters", sha256="cd" * 32)
+    in_meters, without = itertools.islice(read_rgbd(folder), 2)
+    assert abs(float(np.median(measure(metric, in_meters).error))) < 0.03
     assert measure(metric, without) is None
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.depth.calibration import (
+from sightline.depth.uncertainty import (
     CALIBRATIONS,
     Calibration,
     calibrate,

@@ -9,16 +9,20 @@ import pickle
 import pytest
 import torch
 
-from sightline.depth.checkpoint_hints import from_name
-from sightline.depth.checkpoint_names import Origin, recognise
-from sightline.depth.checkpoints import load_network, read_checkpoint, write_checkpoint
+from sightline.depth.checkpoint_names import Origin, from_name, recognize
+from sightline.depth.checkpoints import (
+    encoder_from_onnx,
+    load_network,
+    read_checkpoint,
+    read_encoder,
+    write_checkpoint,
+)
 from sightline.depth.compact import CompactDepth, compact_spec
-from sightline.depth.encoder_weights import encoder_from_onnx, read_encoder
-from sightline.depth.file_kinds import FileKind, file_kind
 from sightline.depth.network import SIZES
 from sightline.depth.network.vit import VisionTransformer
-from sightline.depth.spec import ModelSpec
 from sightline.errors import InputError
+from sightline.models.entry import ModelSpec
+from sightline.runtime.weight_files import FileKind, file_kind
 from sightline.types import Kind
 
 SIZE = SIZES["vits"]
@@ -177,7 +181,7 @@ def test_training_checkpoints_with_nests_and_prefixes(vits, image, tmp_path, pre
     same(load_network(tmp_path / "latest.pth"), vits, image)
 
 
-def test_the_authors_metric_trainer_is_recognised(vits, tmp_path):
+def test_the_authors_metric_trainer_is_recognized(vits, tmp_path):
     path = tmp_path / "latest.pth"
     torch.save({"model": vits.state_dict(), "previous_best": {"d1": 0.9}}, path)
     with pytest.raises(InputError, match="metric weights, but nothing says up to which distance"):
@@ -262,7 +266,7 @@ def test_missing_and_unknown_tensors_are_listed_briefly(vits, tmp_path):
 )
 def test_other_networks_are_named(names, message, tmp_path):
     with pytest.raises(InputError, match=message):
-        recognise(names, tmp_path / "x.pth")
+        recognize(names, tmp_path / "x.pth")
     from safetensors.torch import save_file
 
     save_file({name: torch.zeros(2) for name in names}, tmp_path / "x.safetensors")

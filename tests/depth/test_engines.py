@@ -12,15 +12,14 @@ import numpy as np
 import pytest
 import torch
 
+from sightline.depth import engines as choose
 from sightline.depth.checkpoints import write_checkpoint
 from sightline.depth.compact import CompactDepth
-from sightline.depth.engines import choose
-from sightline.depth.engines.base import writable_cache
-from sightline.depth.engines.openvino import OpenVinoEngine
-from sightline.depth.engines.quiet_openvino import import_openvino, openvino_core
-from sightline.depth.engines.torch import TorchEngine, pick_device
-from sightline.depth.spec import SPEC_KEY, ModelSpec
 from sightline.errors import InputError, SightlineError
+from sightline.models.entry import SPEC_KEY, ModelSpec
+from sightline.runtime.engine import writable_cache
+from sightline.runtime.openvino import OpenVinoEngine, import_openvino, openvino_core
+from sightline.runtime.torch_engine import TorchEngine, pick_device
 
 #: How files of these suffixes begin.
 HEADS = {
@@ -286,7 +285,7 @@ def test_conversions_are_kept_apart_by_description_and_name(
 def test_without_torch_one_line_says_what_to_install(compact_file, own_cache, monkeypatch):
     monkeypatch.setattr(choose.importlib.util, "find_spec", lambda name: None)
     for engine in ("openvino", "torch"):
-        with pytest.raises(InputError, match=r"pip install -c constraints.txt -e '\.\[train\]'"):
+        with pytest.raises(InputError, match=r"pip install 'sightline\[train\]'"):
             choose.open_engine(compact_file, "ef" * 32, engine=engine, device="cpu")
 
 
@@ -400,7 +399,7 @@ def test_a_process_is_not_tied_to_the_first_core():
 
 CLOSED = """
 import gc, signal
-from sightline.depth.engines.openvino import OpenVinoEngine
+from sightline.runtime.openvino import OpenVinoEngine
 
 first, second = (OpenVinoEngine({path!r}, threads=1) for _ in range(2))
 del first

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 import torch
 
-from sightline.depth.engines.openvino import OpenVinoEngine
 from sightline.depth.estimator import BATCH, DepthEstimator, load
-from sightline.depth.preprocess import network_size, to_input
-from sightline.depth.spec import ModelSpec
+from sightline.depth.preprocessing import network_size, to_input
 from sightline.depth.uncertainty import SCALES
 from sightline.errors import InputError
+from sightline.models.cache import file_sha256
+from sightline.models.entry import ModelSpec
+from sightline.runtime.openvino import OpenVinoEngine
 from sightline.types import Camera, CameraSource, Kind
-from sightline.weights.cache import file_sha256
 
 
 @pytest.fixture
@@ -156,7 +156,7 @@ def test_a_curved_output_is_straightened_about_its_zero(conv_onnx, conv_spec, ph
     assert one.values.dtype == np.float32
 
 
-def test_metres_are_in_proportion_to_the_cameras_focal_length(
+def test_meters_are_in_proportion_to_the_cameras_focal_length(
     make_onnx, metric_spec, tmp_path, own_cache, photo
 ):
     plain = load(make_onnx(tmp_path / "plain.onnx", metric_spec), threads=1)
@@ -251,7 +251,7 @@ def test_load_refuses_nonsense(own_cache, conv_onnx, options, words):
 
 def test_error_bars_at_the_largest_size_stay_within_it(conv_onnx, conv_spec, photo, monkeypatch):
     """One of their views is larger than the estimator's own."""
-    for module in ("preprocess", "estimator"):
+    for module in ("preprocessing", "estimator"):
         monkeypatch.setattr(f"sightline.depth.{module}.MAX_SIZE", 64)
     engine = Recorded(OpenVinoEngine(conv_onnx, 1))
     DepthEstimator(engine, conv_spec, "conv", size=64).infer(photo, sigma=True)
@@ -259,13 +259,13 @@ def test_error_bars_at_the_largest_size_stay_within_it(conv_onnx, conv_spec, pho
 
 
 def test_a_model_for_something_else_is_refused_before_it_is_fetched(monkeypatch):
-    from sightline.weights import store
-    from sightline.weights.catalogue import ENTRIES
+    from sightline.models import download
+    from sightline.models.registry import ENTRIES
 
     def fetched(*_):
         raise AssertionError("nothing is to be fetched")
 
-    monkeypatch.setattr(store, "_fetched", fetched)
+    monkeypatch.setattr(download, "_fetched", fetched)
     other = next(entry for entry in ENTRIES if entry.purpose != "depth")
     with pytest.raises(InputError, match="not for depth"):
         load(other.name)

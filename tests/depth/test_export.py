@@ -8,12 +8,11 @@ import pytest
 import torch
 
 from sightline.depth.compact import CompactDepth, compact_spec
-from sightline.depth.engines.openvino import OpenVinoEngine
-from sightline.depth.engines.quiet_openvino import openvino_core
 from sightline.depth.export import export_onnx
 from sightline.depth.network import build
-from sightline.depth.spec import SPEC_KEY, ModelSpec
 from sightline.errors import InputError
+from sightline.models.entry import SPEC_KEY, ModelSpec
+from sightline.runtime.openvino import OpenVinoEngine, openvino_core
 
 SPEC = ModelSpec("vits", size=112)
 
@@ -113,6 +112,17 @@ def test_metric_head_and_training_mode(random_vit, tmp_path):
     assert network.training
     network.eval()
     assert largest_error(network, tmp_path / "metric.onnx", [(1, 42, 70)]) < 1e-5
+
+
+def test_a_replicated_edge_is_in_the_file_and_comes_back(random_vit, tmp_path):
+    spec = ModelSpec("vits", replicate_edge=True)
+    network = random_vit(replicate_edge=True)
+    path = tmp_path / "edge.onnx"
+    export_onnx(network, spec, path, store="full")
+    assert largest_error(network, path, [(1, 98, 154), (1, 84, 70), (2, 70, 126)]) < 1e-5
+    assert largest_error(random_vit(), path, [(1, 56, 84)]) < 1e-5  # even grids are as ever
+    assert largest_error(random_vit(), path, [(1, 70, 126)]) > 1e-3
+    assert OpenVinoEngine(path, threads=1).spec.replicate_edge
 
 
 def test_the_compact_network_exports_too(tmp_path):

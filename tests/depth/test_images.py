@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sightline.depth.images import as_picture
+from sightline.depth.preprocessing import as_picture
 from sightline.errors import InputError
 from sightline.types import CameraSource
 
@@ -25,14 +25,14 @@ def test_path_bytes_stream_pillow_and_array_agree(photo, tmp_path):
 
 
 def test_arrays_of_other_channels_and_floats(photo):
-    grey = photo[..., 0]
-    for image in (grey, grey[..., None], grey / 255.0, (grey / 255).astype(np.float16)):
+    gray = photo[..., 0]
+    for image in (gray, gray[..., None], gray / 255.0, (gray / 255).astype(np.float16)):
         pixels = as_picture(image).pixels
         assert pixels.shape == photo.shape
-        assert np.abs(pixels.astype(int) - grey[..., None]).max() <= 1
-    clear = np.dstack([photo, np.zeros_like(grey)])
+        assert np.abs(pixels.astype(int) - gray[..., None]).max() <= 1
+    clear = np.dstack([photo, np.zeros_like(gray)])
     assert (as_picture(clear).pixels == 255).all()
-    solid = np.dstack([photo, np.full_like(grey, 255)])
+    solid = np.dstack([photo, np.full_like(gray, 255)])
     assert np.array_equal(as_picture(solid).pixels, photo)
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import sightline
-from sightline.depth.engines.quiet_openvino import openvino_core
-from sightline.depth.int8 import GATE_KEY, make_int8
+from sightline.depth.quantization import GATE_KEY, make_int8
 from sightline.errors import InputError, SightlineError
-from sightline.weights.entry import Gate
+from sightline.models.entry import Int8Gate
+from sightline.runtime.openvino import openvino_core
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def test_a_faithful_version_is_kept_with_its_figures(conv_onnx, pictures, tmp_pa
     assert verdict.passed
     assert verdict.pictures == 5
     stored = openvino_core().read_model(out).get_rt_info(GATE_KEY).value
-    assert Gate(**json.loads(stored)) == verdict
+    assert Int8Gate(**json.loads(stored)) == verdict
     float_map = sightline.load(conv_onnx).infer(pictures[1])
     int8_map = sightline.load(out).infer(pictures[1])
     assert int8_map.kind is float_map.kind
@@ -35,7 +35,7 @@ def test_a_faithful_version_is_kept_with_its_figures(conv_onnx, pictures, tmp_pa
 
 
 def test_an_unfaithful_one_leaves_nothing(conv_onnx, pictures, tmp_path, monkeypatch):
-    monkeypatch.setattr("sightline.depth.quantise.LEAST_SPEARMAN", 1.01)
+    monkeypatch.setattr("sightline.depth.quantization.LEAST_SPEARMAN", 1.01)
     with pytest.raises(SightlineError, match="strays too far from conv") as caught:
         make_int8(conv_onnx, pictures, tmp_path / "small.xml")
     assert not isinstance(caught.value, InputError)
@@ -58,7 +58,7 @@ def contents(folder):
 def test_an_earlier_model_survives_a_failed_gate(
     conv_onnx, pictures, tmp_path, earlier, monkeypatch
 ):
-    monkeypatch.setattr("sightline.depth.quantise.LEAST_SPEARMAN", 1.01)
+    monkeypatch.setattr("sightline.depth.quantization.LEAST_SPEARMAN", 1.01)
     with pytest.raises(SightlineError, match="strays too far"):
         make_int8(conv_onnx, pictures, tmp_path / "small.xml")
     assert contents(tmp_path) == earlier
@@ -72,7 +72,7 @@ def test_nothing_lies_at_its_place_before_the_gate(
         assert {path: path.read_bytes() for path in earlier} == earlier
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sightline.depth.int8.gate", interrupt)
+    monkeypatch.setattr("sightline.depth.quantization.gate", interrupt)
     with pytest.raises(KeyboardInterrupt):
         make_int8(conv_onnx, pictures, tmp_path / "small.xml")
     assert contents(tmp_path) == earlier
@@ -85,7 +85,7 @@ def test_a_passed_gate_replaces_an_earlier_model(conv_onnx, pictures, tmp_path, 
     assert not any(now[path] == earlier[path] for path in now)
 
 
-def test_an_int8_model_is_not_quantised_again(conv_onnx, pictures, tmp_path):
+def test_an_int8_model_is_not_quantized_again(conv_onnx, pictures, tmp_path):
     make_int8(conv_onnx, pictures, tmp_path / "small.xml")
     before = contents(tmp_path)
     with pytest.raises(InputError, match=r"small\.xml: is an int8 model already; give the float"):
@@ -105,7 +105,7 @@ def test_junk_instead_of_a_model(pictures, tmp_path, content, words):
 
 
 def test_a_place_that_cannot_be_written_shows_at_once(conv_onnx, pictures, tmp_path, monkeypatch):
-    monkeypatch.setattr("sightline.depth.int8.quantise", None)
+    monkeypatch.setattr("sightline.depth.quantization.quantize", None)
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(InputError, match="choose another --out"):
         make_int8(conv_onnx, pictures, tmp_path / "file" / "small.xml")

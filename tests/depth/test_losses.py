@@ -15,6 +15,20 @@ def maps(seed, count=2, height=24, width=32):
     return a, b, mask
 
 
+def test_a_flat_target_wants_a_flat_prediction():
+    """Divided by its own spread, a faint ramp would cost as much as a steep one."""
+    ramp = torch.linspace(0, 1, 24, dtype=torch.float64)[None, :, None].expand(1, 24, 32)
+    flat, mask = torch.full((1, 24, 32), 0.7, dtype=torch.float64), torch.ones(1, 24, 32).bool()
+    steep, faint, none = (
+        float(losses.relative_terms(k * ramp + 5, flat, mask)) for k in (1.0, 0.1, 0.0)
+    )
+    assert steep == pytest.approx(10 * faint)
+    assert none == 0
+    slope = (0.3 * ramp).requires_grad_()
+    losses.relative_loss(slope, flat, mask).backward()
+    assert slope.grad[0, 0].sum() < 0 < slope.grad[0, -1].sum()
+
+
 @given(seeds, st.floats(0.01, 100), st.floats(-100, 100))
 def test_relative_losses_ignore_scale_and_shift(seed, scale, shift):
     a, b, mask = maps(seed)
@@ -40,16 +54,16 @@ def test_pixels_outside_the_mask_do_not_matter(seed):
     )
 
 
-def test_normalise_gives_median_zero_and_mean_deviation_one():
+def test_normalize_gives_median_zero_and_mean_deviation_one():
     a, _, mask = maps(0)
-    n = losses.normalise(a, mask)
+    n = losses.normalize(a, mask)
     for one, inside in zip(n, mask, strict=True):
         assert float(one[inside].median()) == pytest.approx(0, abs=1e-12)
         assert float(one[inside].abs().mean()) == pytest.approx(1)
 
 
 def test_ssi_in_closed_form():
-    # Normalised: target (-1, 0, …, 2)/s; worked by hand on three pixels, median 1, deviations 1, 0, 2.
+    # Normalized: target (-1, 0, …, 2)/s; worked by hand on three pixels, median 1, deviations 1, 0, 2.
     target = torch.tensor([[[0.0, 1.0, 3.0]]])
     prediction = torch.tensor([[[0.0, 1.0, 2.0]]])
     mask = torch.ones((1, 1, 3), dtype=torch.bool)

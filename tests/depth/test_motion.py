@@ -10,7 +10,7 @@ import pytest
 from skimage import data
 from sklearn.datasets import load_sample_images
 
-from sightline.depth.motion import Step, enlarge, follow, places, shrink
+from sightline.depth.stabilization import Step, enlarge, follow, places, shrink
 
 
 @pytest.fixture(scope="module")

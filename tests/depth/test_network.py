@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -11,10 +13,10 @@ from hypothesis import strategies as st
 from sightline.depth.checkpoint_names import from_hugging_face
 from sightline.depth.compact import CompactDepth, compact_spec
 from sightline.depth.network import SIZES, DepthAnything, build
-from sightline.depth.network.head import disparity, metres
-from sightline.depth.network.positions import resize_positions
-from sightline.depth.spec import ModelSpec
+from sightline.depth.network.head import EdgeReplicatingConv, disparity, meters
+from sightline.depth.network.vit import resize_positions
 from sightline.errors import InputError
+from sightline.models.entry import ModelSpec
 from sightline.types import Kind
 
 METRIC = ModelSpec("vits", Kind.METRIC_DEPTH, max_depth=20.0)
@@ -121,12 +123,12 @@ def test_equals_transformers_at_518_relative_and_metric(random_vit, architecture
     with torch.inference_mode():
         raw = network.raw(image)
         reference = theirs(image).predicted_depth
-        in_metres = metric.head(fused[0], 37, 37)
+        in_meters = metric.head(fused[0], 37, 37)
     assert (reference > 0).float().mean() > 0.2
-    for expected in (reference, in_metres):
+    for expected in (reference, in_meters):
         assert expected.std() > 0.01 * expected.mean()
     assert relative_error(disparity(raw), reference) < 1e-4
-    assert relative_error(metres(raw, 20.0), in_metres) < 1e-4
+    assert relative_error(meters(raw, 20.0), in_meters) < 1e-4
 
 
 @pytest.mark.parametrize(("height", "width"), [(518, 686), (252, 336), (266, 406)])
@@ -193,6 +195,42 @@ def test_one_by_one_before_interpolation_is_the_same_as_after(random_vit):
         refined = block.resConfUnit2(x)
         enlarged = F.interpolate(refined, size=(12, 14), mode="bilinear", align_corners=True)
         assert relative_error(ours, block.out_conv(enlarged)) < 1e-5
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(4, 6), (18, 2), (6, 5), (7, 4), (5, 9), (1, 1)])
+def test_a_replicated_edge_changes_odd_grids_only(random_vit, rows, columns):
+    plain, replicated = random_vit(), random_vit(replicate_edge=True)
+    assert plain.state_dict().keys() == replicated.state_dict().keys()
+    image = pixels(14 * rows, 14 * columns)
+    with torch.inference_mode():
+        same = torch.equal(plain(image), replicated(image))
+    assert same == (rows % 2 == 0 and columns % 2 == 0)
+
+
+@pytest.mark.parametrize(("height", "width"), [(9, 7), (8, 7), (9, 6), (1, 3)])
+def test_the_right_and_bottom_edge_of_an_odd_map_are_as_inside(height, width):
+    """Zero padding shows as a stripe there: a constant map is not constant any more."""
+    torch.manual_seed(0)
+    replicating = EdgeReplicatingConv(3, 5, 3, stride=2, padding=1)
+    plain = torch.nn.Conv2d(3, 5, 3, stride=2, padding=1)
+    plain.load_state_dict(replicating.state_dict())
+    x = torch.randn(3)[None, :, None, None].expand(2, 3, height, width)
+    with torch.inference_mode():
+        ours, zeros = replicating(x), plain(x)
+    assert ours.shape == zeros.shape == (2, 5, (height + 1) // 2, (width + 1) // 2)
+    if width > 3:
+        assert torch.allclose(ours[..., 1:, -1], ours[..., 1:, 1])
+        assert torch.allclose(zeros[..., 1:, -1], zeros[..., 1:, 1]) == (width % 2 == 0)
+
+
+def test_the_spec_says_whether_an_edge_is_replicated():
+    with torch.device("meta"):
+        ours, authors = build(ModelSpec("vits", replicate_edge=True)), build(ModelSpec("vits"))
+    assert isinstance(ours.depth_head.resize_layers[3], EdgeReplicatingConv)
+    assert not isinstance(authors.depth_head.resize_layers[3], EdgeReplicatingConv)
+    old = json.loads(ModelSpec("vits").to_json())
+    del old["replicate_edge"]  # files from before there was the field
+    assert not ModelSpec.from_json(json.dumps(old)).replicate_edge
 
 
 def test_metric_output_is_sigmoid_times_the_largest_depth(random_vit):

@@ -6,6 +6,7 @@ import copy
 import json
 import random
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import onnx
@@ -13,21 +14,25 @@ import pytest
 import torch
 from onnx import TensorProto
 
+from sightline.depth import engines as choose
 from sightline.depth.checkpoint_names import Origin
-from sightline.depth.checkpoints import load_network, read_checkpoint, write_checkpoint
+from sightline.depth.checkpoints import (
+    load_network,
+    read_checkpoint,
+    read_encoder,
+    write_checkpoint,
+)
 from sightline.depth.compact import CompactDepth, compact_spec
-from sightline.depth.encoder_weights import read_encoder
-from sightline.depth.engines import choose
-from sightline.depth.engines.openvino import OpenVinoEngine
 from sightline.depth.export import export_onnx
-from sightline.depth.graph_storage import SHRINK_FROM
 from sightline.depth.network import SIZES
 from sightline.depth.network.vit import VisionTransformer
 from sightline.depth.onnx_weights import WEIGHTS_KEY, carries_weights, read_weights, weight_map
-from sightline.depth.spec import SPEC_KEY, ModelSpec
-from sightline.depth.training.options import MetricOptions, StudentOptions, TrainOptions
-from sightline.depth.training.start import make_network, spec_for
+from sightline.depth.training.config import DepthTrainConfig, MetricTrainConfig, StudentTrainConfig
+from sightline.depth.training.weights import make_network, spec_for
 from sightline.errors import InputError, SightlineError
+from sightline.models.entry import SPEC_KEY, ModelSpec
+from sightline.runtime.openvino import OpenVinoEngine
+from sightline.runtime.weight_files import SHRINK_FROM
 from sightline.types import Kind
 
 UNUSED = ("mask_token", "refinenet4.resConfUnit1.")
@@ -246,7 +251,7 @@ def test_a_twin_beside_it_is_taken_first(exported, edited):
     write_checkpoint(twin, network.state_dict(), COMPACT)
     assert choose.torch_source(bare) == twin
     assert choose.open_engine(bare, "", engine="torch", device="cpu")[1] == COMPACT
-    start = make_network(StudentOptions(start=str(bare)), COMPACT)
+    start = make_network(StudentTrainConfig(start=str(bare)), COMPACT)
     assert torch.equal(start.last.weight, network.last.weight)
     assert choose.torch_source(whole) == whole
     assert choose.torch_source(twin) == twin
@@ -254,19 +259,18 @@ def test_a_twin_beside_it_is_taken_first(exported, edited):
 
 def test_without_onnx_one_line_says_what_to_install(exported, monkeypatch):
     monkeypatch.setattr(choose.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(
-        InputError, match=r"read by onnx, .*pip install -c constraints.txt -e '\.\[train\]'"
-    ):
+    with pytest.raises(InputError, match=r"read by onnx, .*pip install 'sightline\[train\]'"):
         choose.choose_engine(exported(COMPACT)[1], "torch", None)
 
 
 def test_training_starts_from_it(exported):
-    _, path = exported(VITS)
-    options = TrainOptions(start=str(path), network="vits")
+    _, path = exported(replace(VITS, replicate_edge=True))  # as every network trained here
+    options = DepthTrainConfig(start=str(path), network="vits")
     whole = make_network(options, spec_for(options)).train()
-    assert difference(copy.deepcopy(whole).eval(), load_network(path)) == 0
-    metres = MetricOptions(start=str(path), network="vits")
-    metric = make_network(metres, spec_for(metres)).state_dict()
+    # LayerScale is split out of the exported weights again, which rounds once.
+    assert difference(copy.deepcopy(whole).eval(), load_network(path)) < 1e-5
+    meters = MetricTrainConfig(start=str(path), network="vits")
+    metric = make_network(meters, spec_for(meters)).state_dict()
     for name, value in whole.state_dict().items():
         if name.startswith("pretrained."):  # a metric head starts anew
             assert torch.equal(metric[name], value), name
@@ -280,13 +284,13 @@ def test_training_starts_from_it(exported):
 def test_a_student_goes_on_from_the_same_batch_norms(exported):
     """Not only the same function: in training mode, too, the statistics mean what they meant."""
     network, path = exported(COMPACT, store="full")
-    started = make_network(StudentOptions(start=str(path)), COMPACT)
+    started = make_network(StudentTrainConfig(start=str(path)), COMPACT)
     assert difference(started.train(), copy.deepcopy(network).train()) <= 1e-5
-    metric = make_network(MetricOptions(start=str(path)), COMPACT_METRIC)
+    metric = make_network(MetricTrainConfig(start=str(path)), COMPACT_METRIC)
     assert torch.equal(metric.encoder.stem.weight, network.encoder.stem.weight)
     assert not torch.equal(metric.last.weight, network.last.weight)
     with pytest.raises(InputError, match="a compact network, not vits"):
-        make_network(TrainOptions(start=str(path)), VITS)
+        make_network(DepthTrainConfig(start=str(path)), VITS)
 
 
 def test_its_encoder_alone(exported):
@@ -315,13 +319,13 @@ def test_networks_of_others_stay_graphs(conv_onnx, edited):
         with pytest.raises(InputError, match="an ONNX model, which torch cannot read"):
             load_network(path)
         with pytest.raises(InputError, match="no DINOv2 encoder in this ONNX file"):
-            make_network(TrainOptions(start=str(path)), VITS)
+            make_network(DepthTrainConfig(start=str(path)), VITS)
 
 
 def test_the_content_counts_not_the_suffix(exported, tmp_path):
     path = shutil.copy(exported(COMPACT)[1], tmp_path / "weights.pth")
     assert load_network(path).spec == COMPACT
-    make_network(StudentOptions(start=str(path)), COMPACT)
+    make_network(StudentTrainConfig(start=str(path)), COMPACT)
 
 
 def set_map(change):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from sightline.depth.preprocess import to_picture_size
+from sightline.depth.preprocessing import to_picture_size
 from sightline.depth.sharpen import REACH, enlarge, windowed
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.depth.preprocess import to_picture_size
+from sightline.depth.preprocessing import to_picture_size
 from sightline.depth.tiles import TileOptions, refine, tile_detail, tile_grid, windows
 from sightline.errors import InputError
 
@@ -213,8 +213,8 @@ def rendered_floor(height: int = 620, width: int = 800) -> np.ndarray:
     x = (columns / width - 0.5) * z
     light = np.where((np.floor(2 * z) + np.floor(4 * x)) % 2 == 0, 200, 90)
     fade = np.clip(below * 8, 0, 1)
-    grey = np.where(below > 0, 150 + (light - 150) * fade, 215 - 30 * rows / height)
-    return np.repeat(grey[..., None], 3, axis=-1).astype(np.uint8)
+    gray = np.where(below > 0, 150 + (light - 150) * fade, 215 - 30 * rows / height)
+    return np.repeat(gray[..., None], 3, axis=-1).astype(np.uint8)
 
 
 @pytest.mark.parametrize("subject", ["plane", "china", "flower"])

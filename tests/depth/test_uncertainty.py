@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sightline.depth.calibration import Calibration
-from sightline.depth.uncertainty import disagreement, to_sigma, unit_scale
+from sightline.depth.uncertainty import Calibration, disagreement, to_sigma, unit_scale
 from sightline.types import Kind
 
 RELATIVE, METRIC = Kind.RELATIVE_DISPARITY, Kind.METRIC_DEPTH

@@ -13,12 +13,9 @@ import pytest
 
 from sightline.depth.video import DisplayRange, process_video, video_outputs
 from sightline.errors import InputError
-from sightline.files.video import (
-    ColorVideoWriter,
-    open_video,
-    read_depth_folder,
-    read_depth_video,
-)
+from sightline.io.depth_video import read_depth_folder, read_depth_video
+from sightline.io.video import open_video
+from sightline.io.video_writing import ColorVideoWriter
 from sightline.types import DepthMap, Kind
 
 NTSC = Fraction(30000, 1001)
@@ -84,15 +81,15 @@ def test_everything_comes_out(pan, tmp_path):
         assert a.camera.K.tolist() == b.camera.K.tolist()
 
 
-def test_stabilising_steadies(pan, tmp_path):
+def test_stabilizing_steadies(pan, tmp_path):
     def wobble(folder):
         """Change of the mean from frame to frame inside the first shot."""
         means = [d.values.mean() for d in read_depth_folder(folder)]
         return np.abs(np.diff(means[:12])).mean()
 
-    for name, stabilise in (("raw", False), ("steady", True)):
+    for name, stabilize in (("raw", False), ("steady", True)):
         result = process_video(
-            Brightness(), pan, tmp_path / name, save=("npz",), stabilise=stabilise
+            Brightness(), pan, tmp_path / name, save=("npz",), stabilize=stabilize
         )
         assert result.cuts == (12,)
         assert result.segments == 0
@@ -129,7 +126,7 @@ def test_sound_is_kept_on_request(pan, tmp_path):
         process_video(Brightness(), source, tmp_path / "o", save=("color",), keep_audio=keep)
         with open_video(tmp_path / "o" / "loud_color.mp4") as video:
             assert video.info.has_audio is keep
-    with pytest.raises(InputError, match="only the colour video"):
+    with pytest.raises(InputError, match="only the color video"):
         process_video(Brightness(), source, tmp_path / "o", save=("npz",), keep_audio=True)
 
 
@@ -160,7 +157,7 @@ def test_bad_requests(pan, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_colours_follow_slowly_and_jump_at_cuts():
+def test_colors_follow_slowly_and_jump_at_cuts():
     def flat(low, high):
         return DepthMap(np.linspace(low, high, 100).reshape(10, 10), Kind.METRIC_DEPTH)
 

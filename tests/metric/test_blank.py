@@ -2,20 +2,20 @@ import numpy as np
 import pytest
 
 from sightline.errors import InputError
-from sightline.metric.blank import refuse_blank
+from sightline.metric.estimation import check_not_blank
 
 
 def test_a_picture_of_one_tone_is_refused():
-    grey = np.full((80, 120, 3), 128, np.uint8)
+    gray = np.full((80, 120, 3), 128, np.uint8)
     with pytest.raises(InputError, match="blank"):
-        refuse_blank(grey)
+        check_not_blank(gray)
     with pytest.raises(InputError, match="no floor was found: the picture is blank"):
-        refuse_blank(
-            grey + np.random.default_rng(0).integers(0, 3, grey.shape, np.uint8), floor=True
+        check_not_blank(
+            gray + np.random.default_rng(0).integers(0, 3, gray.shape, np.uint8), floor=True
         )
 
 
 def test_a_faint_picture_is_not():
     faint = np.full((80, 120, 3), 120, np.uint8)
     faint[40:] += 10
-    refuse_blank(faint)
+    check_not_blank(faint)

@@ -7,9 +7,8 @@ import torch
 from transformers import LlamaConfig, LlamaForCausalLM, LogitsProcessor, LogitsProcessorList
 
 from sightline.errors import InputError
-from sightline.perception.codebook.network import LENGTH
-from sightline.perception.decoding import WholeBoxes, WholeMaps
-from sightline.perception.vocabulary import Vocabulary
+from sightline.perception.decoding import BoxConstraint, DepthMapConstraint
+from sightline.perception.tokens import LENGTH, Vocabulary
 
 WORDS = 40
 DEPTH = Vocabulary(WORDS, WORDS + 1, tuple(range(WORDS + 2, WORDS + 130)))
@@ -69,7 +68,7 @@ def test_groups_are_counted_exactly():
 @pytest.mark.parametrize("most", [0, 1, 2])
 def test_a_thousand_random_answers_have_no_torn_map(most):
     rng = torch.Generator().manual_seed(most)
-    written = write(WholeMaps(DEPTH, 4, most=most), rng, rows=350, length=240)
+    written = write(DepthMapConstraint(DEPTH, 4, most=most), rng, rows=350, length=240)
     found = [maps_of(row) for row in written]
     assert max(found) == most
 
@@ -79,7 +78,7 @@ def test_a_thousand_random_batches_have_no_wrong_token():
     wholes = boxes = 0
     for number in range(1000):
         rows, prompt = 1 + number % 3, 1 + number % 5
-        processors = [WholeMaps(BOTH, prompt), WholeBoxes(BOTH, prompt)]
+        processors = [DepthMapConstraint(BOTH, prompt), BoxConstraint(BOTH, prompt)]
         ids = torch.randint(WORDS, (rows, prompt), generator=rng)
         for step in range(106 if number % 2 == 0 else 30):
             scores = torch.randn(rows, WORDS + 466, generator=rng) * 5
@@ -98,16 +97,16 @@ def test_a_thousand_random_batches_have_no_wrong_token():
 def test_maps_in_the_prompt_do_not_count():
     one = torch.tensor([[1, DEPTH.start, *DEPTH.codes[:LENGTH], DEPTH.end, 2]])
     scores = torch.zeros(1, WORDS + 130)
-    may = WholeMaps(DEPTH, one.shape[1])(one, scores)
+    may = DepthMapConstraint(DEPTH, one.shape[1])(one, scores)
     assert torch.isfinite(may[0, DEPTH.start])
-    assert not torch.isfinite(WholeMaps(DEPTH, 1)(one, scores)[0, DEPTH.start])
+    assert not torch.isfinite(DepthMapConstraint(DEPTH, 1)(one, scores)[0, DEPTH.start])
 
 
 def test_a_map_in_progress_goes_on_though_everything_was_ruled_out():
     ids = torch.tensor([[1, DEPTH.start, DEPTH.codes[3]]])
     scores = torch.full((1, WORDS + 130), -float("inf"))
     scores[0, 7] = 3.0  # a top-k of one has left a word
-    out = WholeMaps(DEPTH, 1)(ids, scores)
+    out = DepthMapConstraint(DEPTH, 1)(ids, scores)
     assert torch.isfinite(out[0]).nonzero()[:, 0].tolist() == list(DEPTH.codes)
 
 
@@ -119,7 +118,7 @@ def test_there_is_always_something_to_say(left):
         scores[0, list(left)] = 3.0  # what is left may not be said here
         for order in (1, -1):
             out = scores
-            for processor in [WholeMaps(BOTH, 1, most=0), WholeBoxes(BOTH, 1)][::order]:
+            for processor in [DepthMapConstraint(BOTH, 1, most=0), BoxConstraint(BOTH, 1)][::order]:
                 out = processor(ids, out)
             may = set(torch.isfinite(out[0]).nonzero()[:, 0].tolist())
             pixels_may = left == BOTH.pixels[:2] and ids.shape[1] == 1
@@ -132,7 +131,7 @@ def test_boxes_have_four_sides_and_places_two(sides):
     pixels = set(BOTH.pixels)
     found = 0
     for _ in range(20):
-        for row in write(WholeBoxes(BOTH, 4, sides=sides), rng, rows=8, length=60).tolist():
+        for row in write(BoxConstraint(BOTH, 4, sides=sides), rng, rows=8, length=60).tolist():
             runs, run = [], 0
             for token in row:
                 if token in pixels:
@@ -147,7 +146,7 @@ def test_boxes_have_four_sides_and_places_two(sides):
 
 
 def test_both_together():
-    processors = [WholeMaps(BOTH, 4), WholeBoxes(BOTH, 4)]
+    processors = [DepthMapConstraint(BOTH, 4), BoxConstraint(BOTH, 4)]
 
     def both(ids, scores):
         for one in processors:
@@ -193,7 +192,7 @@ def test_generate_of_transformers(how, most):
         attention_mask=(prompt != 0).long(),
         max_new_tokens=120 * most,
         logits_processor=LogitsProcessorList(
-            [Eager(), WholeMaps(BOTH, 4, most=most), WholeBoxes(BOTH, 4)]
+            [Eager(), DepthMapConstraint(BOTH, 4, most=most), BoxConstraint(BOTH, 4)]
         ),
         **how,
     )
@@ -203,10 +202,10 @@ def test_generate_of_transformers(how, most):
 
 def test_what_cannot_be():
     with pytest.raises(InputError, match="no depth tokens"):
-        WholeMaps(Vocabulary(pixels=BOTH.pixels), 0)
+        DepthMapConstraint(Vocabulary(pixels=BOTH.pixels), 0)
     with pytest.raises(InputError, match="no pixel tokens"):
-        WholeBoxes(DEPTH, 0)
+        BoxConstraint(DEPTH, 0)
     with pytest.raises(InputError, match="cannot have -1"):
-        WholeMaps(DEPTH, 0, most=-1)
+        DepthMapConstraint(DEPTH, 0, most=-1)
     with pytest.raises(InputError, match="embedding was not resized"):
-        WholeMaps(DEPTH, 0)(torch.zeros(1, 1, dtype=torch.long), torch.zeros(1, 50))
+        DepthMapConstraint(DEPTH, 0)(torch.zeros(1, 1, dtype=torch.long), torch.zeros(1, 50))

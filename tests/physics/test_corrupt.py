@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from sightline.errors import InputError
-from sightline.physics.corrupt import KINDS, QUIET, damage, impact_frame, render_damaged
 from sightline.physics.laws import is_abnormal
-from sightline.physics.parse import parse
-from sightline.physics.render import render
+from sightline.physics.rendering import render
+from sightline.physics.tracking import parse
 from sightline.physics.types import WORLD_SIDE
-from sightline.physics.worlds.make import sample
+from sightline.physics.worlds.simulation import sample
+
+from .corruption import KINDS, QUIET, damage, impact_frame, render_damaged
 
 SCENARIOS = ("uniform", "parabola", "collision")
 
@@ -90,7 +91,7 @@ def test_same_seed_same_bytes(kind):
 def test_before_the_damage_nothing_differs():
     motion = sample("uniform", 1, seed=3)[0]
     clean = render(motion, 64)
-    for kind in ("vanish", "teleport", "speed-up", "recolour", "shape-swap"):
+    for kind in ("vanish", "teleport", "speed-up", "recolor", "shape-swap"):
         damaged = damage(motion, kind, seed=1)
         frames = render_damaged(damaged, 64)
         assert damaged.frame >= QUIET

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from sightline.depth.spec import ModelSpec
+from sightline.models.entry import ModelSpec
 from sightline.types import DepthMap, Kind
 
 RECIPES = Path(__file__).parents[2] / "recipes" / "cpu"

@@ -37,6 +37,34 @@ def test_a_stage_that_there_is_not(tmp_path):
     assert "no stage is called nostage; there are scenes, " in done.stderr
 
 
+def refresh(*words):
+    command = [sys.executable, str(ROOT / "recipes" / "cpu" / "refresh.py"), *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_the_plan_of_a_refresh_names_scripts_and_commands_that_exist(tmp_path):
+    done = refresh("--data", "data", "--work", str(tmp_path), "--plan")
+    assert done.returncode == 0, done.stderr
+    plan = {
+        name: command for name, _, command in (x.partition(" ") for x in done.stdout.splitlines())
+    }
+    order = ["calibration", "labels", "codebook", "publish-codebook", "vlm", "publish-vlm"]
+    assert [name for name in plan if name in order] == order
+    for command in plan.values():
+        program, script = command.split()[:2]
+        assert program == "sightline" or (ROOT / script).is_file()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_refresh_on_little_data(tmp_path):
+    done = refresh("--work", str(tmp_path), "--smoke")
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+    assert "tiny" in json.loads((tmp_path / "calibration.json").read_text())
+    assert len(list((tmp_path / "labels").rglob("*.png"))) == 4
+    assert "| tiny@" in (tmp_path / "quality.md").read_text()
+    assert "mean " in done.stdout  # of the metric prior
+
+
 #: Commands of each script, by their names.
 SCRIPTS = {
     "shards": ["shards"] * 5,

@@ -1,4 +1,4 @@
-"""Photographs of rooms in metres."""
+"""Photographs of rooms in meters."""
 
 import importlib
 import sys
@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sightline.depth.training.items import is_held_out
 from sightline.errors import InputError
+from sightline.training.data.items import is_held_out
 
 RECIPES = Path(__file__).parents[2] / "recipes" / "cpu"
 
@@ -21,17 +21,17 @@ def rooms(monkeypatch):
 
 
 def test_shape_by_one_scale_by_the_other(rooms):
-    """Relative depth of fine detail takes the metres of a coarse map, also where that is blind."""
+    """Relative depth of fine detail takes the meters of a coarse map, also where that is blind."""
     rng = np.random.default_rng(0)
     truth = rng.uniform(1.0, 6.0, (40, 50)).astype(np.float32)
     truth[:5] = 30.0  # through a window
     relative = (0.7 / truth + 0.2).astype(np.float32)
     coarse = np.minimum(truth, 10.0) * rng.uniform(0.95, 1.05, truth.shape).astype(np.float32)
-    metres, differs = rooms.metres_of(relative, coarse)
-    np.testing.assert_allclose(metres[5:], truth[5:], rtol=0.03)
-    assert (metres[:5] == 0).all(), "beyond what the coarse network has seen"
+    meters, differs = rooms.meters_of(relative, coarse)
+    np.testing.assert_allclose(meters[5:], truth[5:], rtol=0.03)
+    assert (meters[:5] == 0).all(), "beyond what the coarse network has seen"
     assert differs < 0.2
-    _, upside_down = rooms.metres_of(-relative, coarse)
+    _, upside_down = rooms.meters_of(-relative, coarse)
     assert upside_down > rooms.AGREE
 
 

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from sightline.scenes.instances import find_instances
+from sightline.scenes.generate import find_instances
 
 masks = hnp.arrays(
     np.int32, hnp.array_shapes(min_dims=2, max_dims=2, max_side=9), elements=st.integers(0, 4)

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from sightline.video_model.autoencoder.files import write_codec
-from sightline.video_model.autoencoder.frames import FrameCodec
-from sightline.video_model.autoencoder.options import FrameOptions
+from sightline.video_model.autoencoders.files import write_codec
+from sightline.video_model.autoencoders.frames import FrameCodec
+from sightline.video_model.autoencoders.options import FrameOptions
 from sightline.video_model.data import open_mixture
 from sightline.video_model.latents import Latents
 from sightline.video_model.learner import make_model

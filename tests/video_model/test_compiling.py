@@ -8,7 +8,7 @@ import sys
 import pytest
 import torch
 
-from sightline.video_model import loop
+from sightline.video_model import training
 from sightline.video_model.data import open_mixture
 from sightline.video_model.options import BuildOptions, VideoTraining
 from sightline.video_model.training import train_video_model
@@ -75,7 +75,7 @@ def test_a_compiled_run_that_was_broken_ends_with_the_bytes_of_an_unbroken_one(
     lines = []
     train(tmp_path / "a", codec, compile=True, report=lines.append)
     assert not any("not compiled" in line for line in lines)
-    real = loop.draw_noise
+    real = training.draw_noise
 
     def plug(seed, numbers, shape):
         if numbers[0] == 5 * PACE["batch"]:
@@ -83,11 +83,11 @@ def test_a_compiled_run_that_was_broken_ends_with_the_bytes_of_an_unbroken_one(
         return real(seed, numbers, shape)
 
     with monkeypatch.context() as patch:
-        patch.setattr(loop, "draw_noise", plug)
+        patch.setattr(training, "draw_noise", plug)
         with pytest.raises(OSError, match="plug"):
             train(tmp_path / "b", codec, compile=True)
     train(tmp_path / "b", codec, compile=True, report=lines.append)
-    assert "going on at step 3 of 6" in lines
+    assert "resuming at step 3 of 6" in lines
     one, two = (tmp_path / run / "model.safetensors" for run in "ab")
     assert one.read_bytes() == two.read_bytes()
 

@@ -5,25 +5,23 @@ import pytest
 import torch
 
 from sightline.errors import InputError
-from sightline.physics.combinatorial.make import make_sample
-from sightline.physics.combinatorial.render import render_scene
-from sightline.physics.data import open as opening
-from sightline.physics.data.make import make_dataset
-from sightline.physics.data.spec import DataSpec, draw
-from sightline.physics.draw.planes import to_planes
-from sightline.physics.render import render
-from sightline.video_model.data import open_mixture, open_videos, padded
-from sightline.video_model.mixture import Mixture
-from sightline.video_model.random_frames import RandomFrames
-from sightline.video_model.sources import FileVideos
+from sightline.physics.combinatorial.rendering import render_scene
+from sightline.physics.combinatorial.simulation import make_sample
+from sightline.physics.datasets import reader as opening
+from sightline.physics.datasets.making import iter_make_dataset
+from sightline.physics.datasets.spec import DataSpec, draw
+from sightline.physics.rendering import render, to_planes
+from sightline.video_model.autoencoders.data import RandomFrames
+from sightline.video_model.conditioning import padded
+from sightline.video_model.data import FileVideos, Mixture, open_mixture, open_videos
 
 SIZE = 32
 
 
 @pytest.fixture
 def file(tmp_path):
-    path = tmp_path / "a.slv"
-    for _ in make_dataset(DataSpec("uniform", 5, size=SIZE), path, workers=1):
+    path = tmp_path / "a.h5"
+    for _ in iter_make_dataset(DataSpec("uniform", 5, size=SIZE), path, workers=1):
         pass
     return path
 
@@ -39,7 +37,7 @@ def test_worlds_are_those_of_the_testbed():
 
 
 def test_parts_of_probes():
-    train, test = (open_videos(f"probe:memorisation{part}", SIZE) for part in ("", ":test"))
+    train, test = (open_videos(f"probe:memorization{part}", SIZE) for part in ("", ":test"))
     assert all(train.numbers(k)[1] >= 2.5 for k in range(20))
     assert all(test.numbers(k)[1] <= 2.5 for k in range(20))
 
@@ -107,7 +105,7 @@ def test_numbers_of_several_worlds_in_one_table():
         (["uniform:odd"], "no split called 'odd'"),
         (["probe:nothing"], "no probe is called"),
         (["uniform@0"], "a share is a whole number"),
-        (["missing.slv"], "missing.slv"),
+        (["missing.h5"], "missing.h5"),
         ([], "no videos to learn from"),
     ],
 )
@@ -128,7 +126,7 @@ def test_a_file_with_too_few_frames(file, monkeypatch):
     videos = FileVideos(file)
     real = videos._data.video
     monkeypatch.setattr(videos._data, "video", lambda index: real(index)[:9])
-    with pytest.raises(InputError, match=r"a\.slv.*video 1 is 9 frames of 32 px, the first is 32"):
+    with pytest.raises(InputError, match=r"a\.h5.*video 1 is 9 frames of 32 px, the first is 32"):
         videos.video(1)
 
 
@@ -155,7 +153,7 @@ def test_numbers_of_mirrored_videos_go_the_other_way(file):
 
 
 def test_more_videos_than_there_are(file):
-    with pytest.raises(InputError, match=r"a\.slv: 100 videos were asked for, it holds 5"):
+    with pytest.raises(InputError, match=r"a\.h5: 100 videos were asked for, it holds 5"):
         open_videos(str(file), SIZE, count=100)
     with pytest.raises(InputError, match="there are 6,000"):
         open_videos("combinatorial:6:test", SIZE, count=6_001)
@@ -176,14 +174,12 @@ class Stub:
         return np.zeros((self.frames, SIZE, SIZE, 3), np.uint8)
 
 
-def test_files_that_cannot_be_learnt_from(file, monkeypatch):
+def test_files_that_cannot_be_learned_from(file, monkeypatch):
     monkeypatch.setattr(opening, "open_dataset", lambda _: Stub("uniform", 1))
-    with pytest.raises(InputError, match=r"a\.slv: its first video has 1 frame, a model needs"):
+    with pytest.raises(InputError, match=r"a\.h5: its first video has 1 frame, a model needs"):
         FileVideos(file)
     monkeypatch.setattr(opening, "open_dataset", lambda _: Stub("combinatorial", 4))
-    with pytest.raises(
-        InputError, match=r"a\.slv: combinatorial videos are not described by a few"
-    ):
+    with pytest.raises(InputError, match=r"a\.h5: combinatorial videos are not described by a few"):
         FileVideos(file).numbers(0)
 
 

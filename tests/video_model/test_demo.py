@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from sightline.video_model import demo
-from sightline.video_model.scoring import VELOCITY, take_all
+from sightline.video_model.scoring import VELOCITY, score_model
 
 
 def take(error):
@@ -14,8 +14,8 @@ def take(error):
 
 def test_the_middle_of_those_that_can_be_measured():
     takes = [take(0.9), take(None), take(0.1), take(0.5), take(None)]
-    assert demo.middle_take(takes) is takes[3]
-    assert demo.middle_take(takes[1:2]) is takes[1]
+    assert demo.median_video(takes) is takes[3]
+    assert demo.median_video(takes[1:2]) is takes[1]
 
 
 def test_films_and_page_show_the_same_video(make, tmp_path, monkeypatch):
@@ -24,14 +24,14 @@ def test_films_and_page_show_the_same_video(make, tmp_path, monkeypatch):
     made, shown = [], []
 
     def known(model, spec):
-        takes = take_all(model, spec)
+        takes = score_model(model, spec)
         for one, error in zip(takes, errors[spec.split], strict=True):
             one.score.values[VELOCITY] = error
         made.append(takes)
         return takes
 
     monkeypatch.setattr(demo, "load", lambda _: model)
-    monkeypatch.setattr(demo, "take_all", known)
+    monkeypatch.setattr(demo, "score_model", known)
     monkeypatch.setattr(demo, "encode", lambda film, _: shown.append(film) or b"mp4")
     monkeypatch.setattr(demo, "_floors", lambda *_: (0.1, 0.2))
     demo.run_demo(tmp_path, "video", 3, report=lambda _: None)

@@ -3,9 +3,9 @@
 import pytest
 
 from sightline.cli import main
-from sightline.video_model.model import EMBEDDED, load
-from sightline.video_model.scoring import MEAN_VELOCITY, mean_of, spec_of, take_all
-from sightline.weights.index import embedded_folder
+from sightline.models.registry import embedded_folder
+from sightline.video_model.pipeline import EMBEDDED, load
+from sightline.video_model.scoring import MEAN_VELOCITY, mean_of, score_model, spec_of
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,8 @@ def test_it_is_small():
 )
 def test_it_obeys_in_range_better_than_out_of_it(model, world, most):
     inside, outside = (
-        take_all(model, spec_of(f"{world}:{split}", 12, model.size, 31)) for split in ("id", "ood")
+        score_model(model, spec_of(f"{world}:{split}", 12, model.size, 31))
+        for split in ("id", "ood")
     )
     assert mean_of(inside) < most
     assert mean_of(outside, MEAN_VELOCITY) > 1.5 * mean_of(inside, MEAN_VELOCITY)

@@ -5,8 +5,9 @@ import pytest
 import torch
 
 from sightline.video_model import latents as latents_module
-from sightline.video_model.autoencoder.codec import encode_bytes
-from sightline.video_model.data import open_mixture, padded
+from sightline.video_model.autoencoders.codec import encode_bytes
+from sightline.video_model.conditioning import padded
+from sightline.video_model.data import open_mixture
 from sightline.video_model.latents import Latents
 
 SIZE = 32

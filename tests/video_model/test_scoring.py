@@ -5,15 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sightline.physics.render import render
-from sightline.video_model.autoencoder.pixels import PixelCodec
+from sightline.physics.rendering import render
+from sightline.video_model.autoencoders.codec import PixelCodec
 from sightline.video_model.scoring import (
     MEAN_VELOCITY,
     Validator,
     generated_speeds,
     mean_of,
+    score_model,
     spec_of,
-    take_all,
     take_coded,
     values_of,
 )
@@ -25,12 +25,12 @@ class Oracle:
     frames, size = 32, 64
 
     def __init__(self, spec, change=lambda motion: motion):
-        from sightline.physics.data.spec import draw
+        from sightline.physics.datasets.spec import draw
 
         samples = draw(spec, 0, spec.count)
         self.motions = [change(samples[number]) for number in range(len(samples))]
         self.build = type("Build", (), {"condition": 3})
-        self.is_told = False
+        self.uses_conditioning = False
 
     def continue_videos(self, truths, numbers, **_):
         made = [render(self.motions[number], self.size) for number in numbers]
@@ -39,26 +39,26 @@ class Oracle:
         return made
 
 
-@pytest.mark.parametrize("word", ["uniform", "collision:ood", "probe:conflict-colour-velocity"])
+@pytest.mark.parametrize("word", ["uniform", "collision:ood", "probe:conflict-color-velocity"])
 def test_the_truth_has_no_error_but_the_parsers(word):
     spec = spec_of(word, 4, 64, 7)
-    takes = take_all(Oracle(spec), spec)
+    takes = score_model(Oracle(spec), spec)
     assert mean_of(takes, "position") < 0.02
     assert mean_of(takes, MEAN_VELOCITY) < 0.1
     assert all(np.array_equal(take.made, take.truth) for take in takes)
     if word.startswith("probe"):
-        assert all(take.score.kept == {"colour": True, "velocity": True} for take in takes)
+        assert all(take.score.kept == {"color": True, "velocity": True} for take in takes)
         assert {take.score.bucket for take in takes} == {"test"}
 
 
 def test_what_coding_costs_pixels_is_nothing():
-    spec = spec_of("probe:conflict-colour-velocity", 3, 64, 7)
+    spec = spec_of("probe:conflict-color-velocity", 3, 64, 7)
     model = Oracle(spec)
     model.codec, model.device = PixelCodec(), "cpu"
     takes = take_coded(model, spec, batch=2)
     assert len(takes) == 3
     assert all(np.array_equal(take.made, take.truth) for take in takes)
-    assert all(take.score.kept == {"colour": True, "velocity": True} for take in takes)
+    assert all(take.score.kept == {"color": True, "velocity": True} for take in takes)
 
 
 def test_a_wrong_speed_is_measured_with_its_sign():
@@ -69,7 +69,7 @@ def test_a_wrong_speed_is_measured_with_its_sign():
         places[3:] = places[2] - (places[3:] - places[2])
         return replace(motion, positions=places)
 
-    takes = take_all(Oracle(spec, turned), spec)
+    takes = score_model(Oracle(spec, turned), spec)
     speeds = [take.score.init[1] for take in takes]
     made = generated_speeds(takes, 3)
     seen = np.isfinite(made)

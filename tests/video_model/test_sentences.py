@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.errors import InputError
-from sightline.video_model.data import open_videos
-from sightline.video_model.mixture import Mixture, Pick
-from sightline.video_model.sentences import MOST_WORDS, VOCABULARY, Fact, sentence, word_numbers
+from sightline.video_model.conditioning import MOST_WORDS, VOCABULARY, Fact, sentence, word_numbers
+from sightline.video_model.data import Mixture, Pick, open_videos
 
 
 def test_each_world_has_its_sentence():

@@ -4,12 +4,12 @@ import pytest
 import torch
 
 from sightline.cli import main
-from sightline.video_model.autoencoder.files import write_codec
-from sightline.video_model.autoencoder.frames import FrameCodec
-from sightline.video_model.autoencoder.options import FrameOptions
+from sightline.video_model.autoencoders.files import write_codec
+from sightline.video_model.autoencoders.frames import FrameCodec
+from sightline.video_model.autoencoders.options import FrameOptions
 from sightline.video_model.options import BuildOptions, VideoTraining
-from sightline.video_model.study import catalogue
-from sightline.video_model.study.parts import Budget, Study, Trial
+from sightline.video_model.studies import catalog
+from sightline.video_model.studies.catalog import Budget, Study, Trial
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def folder(tmp_path):
     torch.manual_seed(0)
     codec = FrameCodec(FrameOptions(channels=4, widths=(4, 6, 8))).eval()
     write_codec(codec, tmp_path / "codec.safetensors")
-    words = f"physics make collision --out {tmp_path}/a.slv --count 2 --size 32 --workers 1"
+    words = f"physics make collision --out {tmp_path}/a.h5 --count 2 --size 32 --workers 1"
     assert main(words.split()) == 0
     return tmp_path
 
@@ -31,7 +31,7 @@ def training(folder, *more):
 
 
 def sampling(folder, model, out, *more):
-    words = f"video sample --data {folder}/a.slv --device cpu --model {folder}/{model} --out"
+    words = f"video sample --data {folder}/a.h5 --device cpu --model {folder}/{model} --out"
     return [*words.split(), str(folder / out), *more]
 
 
@@ -54,7 +54,7 @@ def test_an_encoder_from_a_folder(folder, save_encoder, capsys):
     assert main(sampling(folder, "run", "made", "--text-encoder", encoder)) == 0
     assert (folder / "made/00001.mp4").is_file()
     assert main(sampling(folder, "run", "else", "--text-encoder", str(folder))) == 2
-    assert "is no folder of a text encoder" in capsys.readouterr().err
+    assert "is not the folder of a text encoder" in capsys.readouterr().err
 
 
 def test_a_study_tells_the_same_in_words(folder, save_encoder, monkeypatch, capsys):
@@ -66,7 +66,7 @@ def test_a_study_tells_the_same_in_words(folder, save_encoder, monkeypatch, caps
     training = VideoTraining(steps=2, batch=2, sampling=2, shown=0)
     small = Budget(trials, 32, BuildOptions(patch=(1, 4, 4), says="video"), training, 2)
     made = Study("small", "A title", "Fig. 0", "Why?", "that", "conditions", {"cpu": small})
-    monkeypatch.setitem(catalogue.STUDIES, "small", made)
+    monkeypatch.setitem(catalog.STUDIES, "small", made)
     words = f"video study small --codec {folder}/codec.safetensors --device cpu --out".split()
     assert main([*words, str(folder / "read")]) == 0
     assert "and words: " in capsys.readouterr().out
@@ -78,4 +78,4 @@ def test_a_study_tells_the_same_in_words(folder, save_encoder, monkeypatch, caps
     assert '"text_encoder"' not in (folder / "told/frames/made.json").read_text()
     wrong = f"video study scaling --out {folder}/x --text-encoder {encoder}".split()
     assert main(wrong) == 2
-    assert "the study scaling tells no sentences" in capsys.readouterr().err
+    assert "the study scaling uses no sentences" in capsys.readouterr().err

@@ -16,12 +16,14 @@ from PIL import Image
 from safetensors.torch import load_file
 
 from sightline.errors import InputError, SightlineError
-from sightline.running.folder import load_checkpoint
-from sightline.video_model import loop
-from sightline.video_model.autoencoder.pixels import PixelCodec
+from sightline.training.checkpoint import load_checkpoint
+from sightline.training.config import read_toml, to_toml
+from sightline.training.trainer import TrainingStopped
+from sightline.video_model import training
+from sightline.video_model.autoencoders.codec import PixelCodec
 from sightline.video_model.data import open_mixture
 from sightline.video_model.files import read_model
-from sightline.video_model.learner import Learner
+from sightline.video_model.learner import VideoObjective
 from sightline.video_model.options import BuildOptions, VideoTraining
 from sightline.video_model.training import train_video_model
 
@@ -30,7 +32,15 @@ BUILD = {"network": "micro", "patch": (1, 4, 4), "says": "video"}
 PACE = {"batch": 4, "warm_up": 2, "save_every": 3, "validate_every": 4, "shown": 0, "sampling": 2}
 
 
-def train(out, codec, build=None, words=("uniform", "collision"), report=None, **options):
+def train(
+    out,
+    codec,
+    build=None,
+    words=("uniform", "collision"),
+    report=None,
+    stop=lambda: False,
+    **options,
+):
     return train_video_model(
         open_mixture(words, SIZE, count=20),
         codec,
@@ -38,6 +48,7 @@ def train(out, codec, build=None, words=("uniform", "collision"), report=None, *
         BuildOptions(**(BUILD | (build or {}))),
         VideoTraining(**(PACE | options)),
         report=report or (lambda _: None),
+        stop=stop,
     )
 
 
@@ -49,13 +60,13 @@ def same(one, other):
     return all(torch.equal(value, other[name]) for name, value in one.items())
 
 
-def test_it_learns_and_writes_what_it_learnt(tmp_path, codec):
+def test_it_learns_and_writes_what_it_learned(tmp_path, codec):
     lines = []
     model = train(tmp_path, codec, steps=40, rate=3e-3, shown=2, report=lines.append)
     found = rows(tmp_path)
     assert [row["step"] for row in found] == list(range(4, 41, 4))
     assert found[-1]["loss"] < 0.7 * found[0]["loss"]
-    assert found[-1]["videos"] == 160
+    assert found[-1]["samples"] == 160
     assert any("min left" in line for line in lines)
     written = read_model(tmp_path / "model.safetensors")
     half = {name: value.half().float() for name, value in model.network.state_dict().items()}
@@ -70,7 +81,7 @@ def test_it_learns_and_writes_what_it_learnt(tmp_path, codec):
 def test_a_broken_run_ends_with_the_same_weights(says, tmp_path, codec, monkeypatch):
     build = {"says": says}
     whole = train(tmp_path / "a", codec, build, steps=8, flip=True)
-    real = loop.draw_noise
+    real = training.draw_noise
 
     def plug(seed, numbers, shape):
         if numbers[0] == 5 * PACE["batch"]:
@@ -78,12 +89,12 @@ def test_a_broken_run_ends_with_the_same_weights(says, tmp_path, codec, monkeypa
         return real(seed, numbers, shape)
 
     with monkeypatch.context() as patch:
-        patch.setattr(loop, "draw_noise", plug)
+        patch.setattr(training, "draw_noise", plug)
         with pytest.raises(OSError, match="plug"):
             train(tmp_path / "b", codec, build, steps=8, flip=True)
     lines = []
     again = train(tmp_path / "b", codec, build, steps=8, flip=True, keep=0, report=lines.append)
-    assert "going on at step 3 of 8" in lines
+    assert "resuming at step 3 of 8" in lines
     assert same(whole.network.state_dict(), again.network.state_dict())
     one, two = (tmp_path / run / "model.safetensors" for run in "ab")
     assert one.read_bytes() == two.read_bytes()
@@ -122,10 +133,10 @@ def test_thirty_steps_killed_minus_nine_and_resumed_equal_an_unbroken_run(tmp_pa
     assert not (tmp_path / "cut/model.safetensors").exists()
     second = start(command(tmp_path / "cut", codec_file), log)
     assert second.wait(300) == 0, log.read_text()
-    assert "going on at step" in log.read_text()
+    assert "resuming at step" in log.read_text()
     one, two = (tmp_path / name / "model.safetensors" for name in ("whole", "cut"))
     assert one.read_bytes() == two.read_bytes()
-    states = [load_checkpoint(tmp_path / name)["network"] for name in ("whole", "cut")]
+    states = [load_checkpoint(tmp_path / name)["model"] for name in ("whole", "cut")]
     assert same(*states)
 
 
@@ -145,13 +156,13 @@ def test_two_processes_learn_as_one_does(tmp_path, codec_file):
 
 
 def test_a_loss_that_is_not_finite_stops_and_names_the_batch(tmp_path, codec, monkeypatch):
-    real = loop.draw_noise
+    real = training.draw_noise
 
     def poison(seed, numbers, shape):
         return real(seed, numbers, shape) * (float("nan") if numbers[0] == 20 else 1)
 
     with monkeypatch.context() as patch:
-        patch.setattr(loop, "draw_noise", poison)
+        patch.setattr(training, "draw_noise", poison)
         with pytest.raises(
             SightlineError,
             match=r"not finite at step 5, on batch 5 \(samples 20 to 23\); "
@@ -160,18 +171,18 @@ def test_a_loss_that_is_not_finite_stops_and_names_the_batch(tmp_path, codec, mo
             train(tmp_path, codec, steps=9)
     state = load_checkpoint(tmp_path)
     assert state["step"] == 3
-    assert all(torch.isfinite(value).all() for value in state["network"].values())
+    assert all(torch.isfinite(value).all() for value in state["model"].values())
     assert not (tmp_path / "model.safetensors").exists()
     lines = []
     train(tmp_path, codec, steps=9, report=lines.append)
-    assert "going on at step 3 of 9" in lines
+    assert "resuming at step 3 of 9" in lines
 
 
 def longer(out, steps):
     """Let a run that has ended be one that has not."""
-    run = json.loads((out / "run.json").read_text())
+    run = read_toml(out / "config.toml")
     run["options"]["steps"] = steps
-    (out / "run.json").write_text(json.dumps(run))
+    (out / "config.toml").write_text(to_toml(run))
 
 
 #: Kills its own process, as nothing can be helped, in the middle of the third checkpoint.
@@ -203,7 +214,7 @@ def test_killed_in_the_middle_of_a_checkpoint(tmp_path, codec_file):
     assert load_checkpoint(tmp_path / "cut")["step"] == 10  # and the one before it is whole
     second = start(command(tmp_path / "cut", codec_file), log)
     assert second.wait(300) == 0, log.read_text()
-    assert "going on at step 10 of 30" in log.read_text()
+    assert "resuming at step 10 of 30" in log.read_text()
     assert not list((tmp_path / "cut").glob(".checkpoint.*.part.pt"))
     whole = start(command(tmp_path / "whole", codec_file), log)
     assert whole.wait(300) == 0, log.read_text()
@@ -213,18 +224,22 @@ def test_killed_in_the_middle_of_a_checkpoint(tmp_path, codec_file):
 
 def test_a_stop_inside_a_step_is_minded_after_its_part(tmp_path, codec, monkeypatch):
     whole = train(tmp_path / "a", codec, steps=4, accumulate=4)
-    real, seen = loop.draw_noise, []
+    real, seen = training.draw_noise, []
 
     def asked(seed, numbers, shape):
         seen.append(numbers[0])
-        if numbers[0] == 2 * PACE["batch"] + 1:  # the second part of the third step
-            os.kill(os.getpid(), signal.SIGINT)
         return real(seed, numbers, shape)
 
     with monkeypatch.context() as patch:
-        patch.setattr(loop, "draw_noise", asked)
-        with pytest.raises(KeyboardInterrupt, match="stopped at step 2 of 4"):
-            train(tmp_path / "b", codec, steps=4, accumulate=4)
+        patch.setattr(training, "draw_noise", asked)
+        with pytest.raises(TrainingStopped, match="stopped at step 2 of 4"):
+            train(
+                *(tmp_path / "b", codec),
+                steps=4,
+                accumulate=4,
+                # The second part of the third step.
+                stop=lambda: seen[-1] == 2 * PACE["batch"] + 1,
+            )
     assert seen[-1] == 2 * PACE["batch"] + 1
     assert load_checkpoint(tmp_path / "b")["step"] == 2
     again = train(tmp_path / "b", codec, steps=4, accumulate=4)
@@ -255,7 +270,7 @@ def test_the_folder_of_another_run(tmp_path, codec):
     with pytest.raises(InputError, match="holds a run with other data"):
         train(tmp_path, codec, words=("parabola",), steps=2)
     state = torch.load(tmp_path / "checkpoint.pt", weights_only=True)
-    state["network"]["last.bias"] = torch.zeros(3)
+    state["model"]["last.bias"] = torch.zeros(3)
     torch.save(state, tmp_path / "checkpoint.pt")
     with pytest.raises(InputError, match="does not fit this run"):
         train(tmp_path, codec, steps=2)
@@ -271,7 +286,7 @@ def test_wrong_numbers_of_condition_frames(tmp_path, codec):
         train(tmp_path, codec, {"condition": 0}, steps=2)
     with pytest.raises(InputError, match="3 sampling steps of a schedule of 2"):
         train(tmp_path, codec, {"noise_steps": 2}, steps=2, sampling=3)
-    assert not (tmp_path / "run.json").exists()
+    assert not (tmp_path / "config.toml").exists()
 
 
 def test_parts_of_a_batch_are_the_batch(tmp_path, codec):
@@ -286,7 +301,7 @@ def test_parts_of_a_batch_are_the_batch(tmp_path, codec):
 def test_given_frames_do_not_count(codec):
     network = torch.nn.Module()
     network.forward = lambda noisy, t, condition: torch.zeros_like(noisy)
-    learner = Learner(network, 3, BuildOptions(says="video"))
+    learner = VideoObjective(network, 3, BuildOptions(says="video"))
     video = torch.zeros(2, 4, 8, 2, 2)
     video[:, :, :3] = 100.0
     noise, t = torch.randn_like(video), torch.tensor([10, 999])
@@ -296,8 +311,8 @@ def test_given_frames_do_not_count(codec):
 
 
 def test_pixels_numbers_and_flips(tmp_path):
-    build = {"patch": (4, 16, 16), "numbers": True, "attention": "factorised"}
-    model = train(tmp_path, PixelCodec(), build, steps=2, flip=True, shown=1, bfloat16=True)
+    build = {"patch": (4, 16, 16), "numbers": True, "attention": "factorized"}
+    model = train(tmp_path, PixelCodec(), build, steps=2, flip=True, shown=1, precision="bfloat16")
     assert model.network.options.channels == 3
     assert model.network.options.numbers == 4
     assert (tmp_path / "samples/0000002.png").is_file()
@@ -320,7 +335,7 @@ def test_tensorboard_where_it_is_installed(tmp_path, codec, monkeypatch):
     module.SummaryWriter = Writer
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", module)
     train(tmp_path, codec, steps=4)
-    assert said == ["tensorboard", ("videos", 4), ("loss", 4), "closed"]
+    assert said == ["tensorboard", ("samples", 4), ("loss", 4), "closed"]
 
 
 def test_figures_go_into_the_log_with_the_mean_weights(tmp_path, codec):
@@ -338,4 +353,4 @@ def test_figures_go_into_the_log_with_the_mean_weights(tmp_path, codec):
     )
     assert [row["figure"] for row in rows(tmp_path)] == [0.5, 0.5]
     assert same(seen[-1], model.network.state_dict())
-    assert not same(load_checkpoint(tmp_path)["network"], model.network.state_dict())
+    assert not same(load_checkpoint(tmp_path)["model"], model.network.state_dict())

@@ -1,6 +1,6 @@
 """DIODE validation: 771 pictures, 325 indoors and 446 outdoors, laser depth, 0.6 to 350 m.
 
-`val/{indoors,outdoor}/scene_<n>/scan_<n>/<name>.png`, beside it `<name>_depth.npy`, float32 metres
+`val/{indoors,outdoor}/scene_<n>/scan_<n>/<name>.png`, beside it `<name>_depth.npy`, float32 meters
 (768, 1024) or (768, 1024, 1), and `<name>_depth_mask.npy`, 1 where the sensor saw something.
 Indoors and outdoors are rows of their own: figures in the literature are often of one alone (spec
 §1.5). The laser fills in across contours, so the boundary figures compare models, no more. The
@@ -17,8 +17,8 @@ import numpy as np
 from sightline.benchmarks.protocol import Protocol
 from sightline.benchmarks.samples import Benchmark, Item, folder_of, read_npy, truth_of_depth
 from sightline.errors import InputError
-from sightline.files.pictures import read_picture
-from sightline.files.rgbd import Truth
+from sightline.io.images import read_picture
+from sightline.io.rgbd import Truth
 
 GROUPS = ("indoors", "outdoor")
 
@@ -48,12 +48,12 @@ def _item(root: Path, group: str, picture: Path) -> Item:
 def _load(name: str, group: str, picture: Path, depth: Path, mask: Path) -> Truth:
     pixels = read_picture(picture).pixels
     height, width = pixels.shape[:2]
-    metres, seen = read_npy(depth), read_npy(mask)
-    for array, path in ((metres, depth), (seen, mask)):
+    meters, seen = read_npy(depth), read_npy(mask)
+    for array, path in ((meters, depth), (seen, mask)):
         if array.size != height * width:
             raise InputError(f"is {array.shape}, the picture {(height, width)}", path=path)
-    metres, seen = metres.reshape(height, width), seen.reshape(height, width)
-    known = np.where(seen > 0, metres.astype(np.float32), np.float32(0))
+    meters, seen = meters.reshape(height, width), seen.reshape(height, width)
+    known = np.where(seen > 0, meters.astype(np.float32), np.float32(0))
     focal = FOCAL * width
     return truth_of_depth((name, group), pixels, known, dense=True, path=depth, focal=focal)
 

@@ -2,7 +2,7 @@
 
 `<scene>/images/dslr_images/<name>.JPG` of "multi-view training, DSLR, JPEG distorted", and
 `<scene>/ground_truth_depth/dslr_images/<name>.JPG` of the depth archives: despite the suffix raw
-float32 metres, row by row, without a header, of the distorted picture's size; infinite where the
+float32 meters, row by row, without a header, of the distorted picture's size; infinite where the
 laser saw nothing. The undistorted pictures have no depth of their own and cannot be used. The
 laser's points are splatted thinly at this size, so edges are not judged. The cap of 72 m is
 MiDaS's, to our knowledge (not checked against its code).
@@ -24,9 +24,9 @@ from sightline.benchmarks.samples import (
     truth_of_depth,
 )
 from sightline.errors import InputError
-from sightline.files.pictures import read_picture
-from sightline.files.reading import GET_AGAIN
-from sightline.files.rgbd import Truth
+from sightline.io.images import read_picture
+from sightline.io.reading import GET_AGAIN
+from sightline.io.rgbd import Truth
 
 
 def items(folder: Path) -> list[Item]:

@@ -2,7 +2,7 @@
 
 One MATLAB file per picture, `<name>.mat`, and `imagelist.txt` with the names; both in the folder
 itself or in `ibims1_core_mat`. The struct `data` holds `rgb` (480, 640, 3) uint8, `depth` (480,
-640) metres, 0 unknown, `calib`, `edges`, and masks that are 1 where a pixel counts: `mask_invalid`
+640) meters, 0 unknown, `calib`, `edges`, and masks that are 1 where a pixel counts: `mask_invalid`
 and `mask_transp` (glass). As in the authors' evaluation, a pixel counts where both masks and a
 depth are set. Their own boundary error (DBE) looks for Canny edges, which differ from
 implementation to implementation by the authors' own word; the boundary figures here are those of
@@ -19,8 +19,8 @@ import numpy as np
 from sightline.benchmarks.protocol import Protocol
 from sightline.benchmarks.samples import Benchmark, Item, read_mat, truth_of_depth
 from sightline.errors import InputError
-from sightline.files.reading import GET_AGAIN, read_bytes
-from sightline.files.rgbd import Truth
+from sightline.io.reading import GET_AGAIN, read_bytes
+from sightline.io.rgbd import Truth
 
 LIST = "imagelist.txt"
 _MAX_LIST = 1_000_000

@@ -5,10 +5,10 @@ improved truth (Uhrig et al. 2017: eleven sweeps accumulated, checked against st
 first and the last five frames of every drive: 652 remain, and those are scored here (as spec §1.7
 has it).
 
-Pictures are the left colour camera's of the raw data,
+Pictures are the left color camera's of the raw data,
 `<date>/<drive>_sync/image_02/data/<frame>.png`; truth is
 `{train,val}/<drive>_sync/proj_depth/groundtruth/image_02/<frame>.png` of "annotated depth maps": 16
-bits, metres × 256, 0 unknown. Either tree may lie in the folder itself or one folder deeper.
+bits, meters × 256, 0 unknown. Either tree may lie in the folder itself or one folder deeper.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from pathlib import Path
 import numpy as np
 
 from sightline.benchmarks.protocol import Protocol
-from sightline.benchmarks.samples import Benchmark, Item, folder_of, read_grey16, truth_of_depth
-from sightline.files.pictures import read_picture
-from sightline.files.rgbd import Truth
+from sightline.benchmarks.samples import Benchmark, Item, folder_of, read_gray16, truth_of_depth
+from sightline.io.images import read_picture
+from sightline.io.rgbd import Truth
 
-#: Metres are stored times this.
+#: Meters are stored times this.
 SCALE = 256.0
 
 #: The improved truth starts at this frame of a drive.
@@ -106,7 +106,7 @@ def _first(paths: list[Path]) -> Path:
 
 def _load(name: str, picture: Path, truth: Path) -> Truth:
     pixels = read_picture(picture).pixels
-    depth = read_grey16(truth).astype(np.float32) / SCALE
+    depth = read_gray16(truth).astype(np.float32) / SCALE
     return truth_of_depth((name, "eigen"), pixels, depth, dense=False, path=truth)
 
 

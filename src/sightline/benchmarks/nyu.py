@@ -1,10 +1,10 @@
 """NYU Depth V2: 654 indoor pictures of the official test split, Kinect depth to 10 m.
 
 `nyu_depth_v2_labeled.mat` is MATLAB 7.3, that is HDF5, with the axes in reverse: `images` (1449, 3,
-640, 480), `rawDepths` (1449, 640, 480) in metres, 0 unknown, already in the colour camera.
+640, 480), `rawDepths` (1449, 640, 480) in meters, 0 unknown, already in the color camera.
 `splits.mat`, a plain .mat beside it, holds the official `testNdxs`, counted from 1.
 
-`rawDepths` is what the Kinect measured. The file's `depths` are in-painted by colour: a guess where
+`rawDepths` is what the Kinect measured. The file's `depths` are in-painted by color: a guess where
 nothing was seen, and not used here; nor by the common test set (that of BTS, AdaBins and ZoeDepth).
 With it goes the Eigen crop.
 """
@@ -20,25 +20,25 @@ import numpy as np
 from sightline.benchmarks.protocol import Protocol
 from sightline.benchmarks.samples import Benchmark, Item, read_mat, truth_of_depth
 from sightline.errors import InputError, SightlineError
-from sightline.files.reading import GET_AGAIN
-from sightline.files.rgbd import Truth
+from sightline.io.reading import GET_AGAIN
+from sightline.io.rgbd import Truth
 
 if TYPE_CHECKING:
     import h5py
 
-LABELLED = "nyu_depth_v2_labeled.mat"
+LABELED = "nyu_depth_v2_labeled.mat"
 SPLITS = "splits.mat"
 
-#: Of the Kinect's colour camera in [px], by the toolbox that comes with the set.
+#: Of the Kinect's color camera in [px], by the toolbox that comes with the set.
 FOCAL = 518.858
 
 
 def items(folder: Path) -> list[Item]:
     """List the test pictures, named by their number in the file, from `00001`."""
-    labelled, splits = folder / LABELLED, folder / SPLITS
+    labeled, splits = folder / LABELED, folder / SPLITS
     numbers = _test_numbers(splits)
     return [
-        Item(f"{number:05d}", "test", (labelled,), partial(_load, labelled, number))
+        Item(f"{number:05d}", "test", (labeled,), partial(_load, labeled, number))
         for number in numbers
     ]
 
@@ -89,8 +89,8 @@ def _opened(path: Path) -> h5py.File:
 BENCHMARK = Benchmark(
     name="nyu",
     title="NYU Depth V2, official test split",
-    layout=(LABELLED, SPLITS),
-    source="https://cs.nyu.edu/~fergus/datasets/nyu_depth_v2.html (labelled set, splits.mat)",
+    layout=(LABELED, SPLITS),
+    source="https://cs.nyu.edu/~fergus/datasets/nyu_depth_v2.html (labeled set, splits.mat)",
     items=items,
     protocol=Protocol(cap=10.0, far=10.0, crop="eigen"),
     expected=654,

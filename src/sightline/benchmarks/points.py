@@ -25,8 +25,8 @@ from sightline.benchmarks.protocol import Protocol
 from sightline.benchmarks.samples import Benchmark, Item, Pairs
 from sightline.benchmarks.scoring import predicted_disparity
 from sightline.errors import InputError
-from sightline.files.pictures import read_picture
-from sightline.files.reading import GET_AGAIN, read_bytes
+from sightline.io.images import read_picture
+from sightline.io.reading import GET_AGAIN, read_bytes
 from sightline.types import DepthMap
 
 #: File names that are looked for in a folder, in this order.

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sightline.benchmarks.samples import Item, read_npy
-from sightline.depth.estimator import DepthEstimator
+from sightline.depth.estimator import DepthEstimator, load
+from sightline.depth.hub_network import HUB_PREFIX
 from sightline.errors import InputError
-from sightline.files.depth_files import read_depth
+from sightline.io.depth_files import read_depth
+from sightline.models.cache import file_sha256
 from sightline.types import Camera, DepthMap, FloatArray, Kind
 
 #: How to read numbers that do not say what they are.
@@ -27,9 +30,8 @@ _SUFFIXES = (".npz", ".exr", ".png", ".npy")
 class Predictor(Protocol):
     """Gives a depth map of a sample."""
 
-    @property
-    def source(self) -> str:
-        """Who it is: a name and the first twelve digits of a checksum."""
+    def source(self, items: Sequence[Item]) -> str:
+        """Return a name and twelve digits of a checksum; `items` are those that were predicted."""
 
     def predict(
         self, item: Item, pixels: NDArray[np.uint8], camera: Camera | None = None
@@ -40,15 +42,14 @@ class Predictor(Protocol):
         """
 
 
-class Model:
+class ModelPredictor:
     """A depth model of ours, official weights, or an ONNX file."""
 
     def __init__(self, estimator: DepthEstimator) -> None:
         self._estimator = estimator
 
-    @property
-    def source(self) -> str:
-        """Name and checksum of the weights, and what else its answers depend on."""
+    def source(self, items: Sequence[Item]) -> str:  # noqa: ARG002
+        """Return name and checksum of the weights, and the settings that its answers depend on."""
         size, spec = self._estimator.size, self._estimator.spec
         other = "" if size == spec.size else f" at {size} px"
         lens = "" if spec.focal is None else " (given the cameras)"
@@ -64,7 +65,7 @@ class Model:
         return self._estimator.infer(pixels, camera=camera)
 
 
-class Folder:
+class FolderPredictor:
     """A folder of predictions, each under the name of its picture: `.npz`, `.exr`, `.png` or `.npy`.
 
     Args:
@@ -75,13 +76,14 @@ class Folder:
     def __init__(self, folder: Path, numbers: Numbers | None = None) -> None:
         if not folder.is_dir():
             raise InputError("no such folder of predictions", path=folder, remedy="check the name")
-        self._folder, self._numbers = folder, numbers
-        self._digest = hashlib.sha256()
+        self._folder, self._numbers = folder.absolute(), numbers
 
-    @property
-    def source(self) -> str:
-        """The folder's name, and a checksum over the files that were read, in their order."""
-        return f"{self._folder.resolve().name}@{self._digest.hexdigest()[:12]}"
+    def source(self, items: Sequence[Item]) -> str:
+        """Return the folder's name and a checksum over the files of the items, in their order."""
+        digest = hashlib.sha256()
+        for item in items:
+            digest.update(f"{item.name}\0{file_sha256(self._find(item))}\n".encode())
+        return f"{self._folder.resolve().name}@{digest.hexdigest()[:12]}"
 
     def predict(
         self,
@@ -90,10 +92,7 @@ class Folder:
         camera: Camera | None = None,  # noqa: ARG002
     ) -> DepthMap:
         """Read the map of a sample."""
-        path = self._find(item)
-        depth = self._read(path)
-        self._digest.update(item.name.encode() + b"\0" + np.ascontiguousarray(depth.values).data)
-        return depth
+        return self._read(self._find(item))
 
     def _find(self, item: Item) -> Path:
         for name in (item.name, *item.aliases):
@@ -118,3 +117,29 @@ class Folder:
             )
         values: FloatArray = read_npy(path).squeeze().astype(np.float32)
         return DepthMap(values, KINDS[self._numbers], source=str(path))
+
+
+def load_predictor(
+    model: str | Path = "default",
+    predictions: Path | None = None,
+    numbers: Numbers | None = None,
+    *,
+    threads: int | None = None,
+    **options: Any,
+) -> Predictor:
+    """Return the predictor that a command names.
+
+    Args:
+        model: registry name or weight file, or hf:REPO for a model of transformers.
+        predictions: folder of depth maps to use instead of a model.
+        numbers: kind of the values in plain .npy files or of a transformers model.
+        threads: number of CPU threads of the network.
+        options: further arguments of `sightline.load`.
+    """
+    if predictions is not None:
+        return FolderPredictor(predictions, numbers)
+    if str(model).startswith(HUB_PREFIX):
+        from sightline.benchmarks.hub_models import HubModel
+
+        return HubModel(str(model).removeprefix(HUB_PREFIX), numbers)
+    return ModelPredictor(load(model, threads=threads, **options))

@@ -6,7 +6,7 @@
 | `depth`     | scale ≥ 0 and shift, least squares in depth     | affine-invariant depth           |
 | `scale`     | one factor, least squares in depth              | models right but for their scale |
 | `median`    | one factor, ratio of the medians in depth       | the same, as KITTI papers do     |
-| `none`      | nothing                                         | metric models: metres            |
+| `none`      | nothing                                         | metric models: meters            |
 
 `space` is where errors are then measured. Depth Anything's authors measure in disparity (spec §1.5);
 most others in depth. A figure in one space says little about the other.
@@ -17,14 +17,17 @@ before: aligned by `depth`, they are those that are best in depth.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import InputError
 from sightline.types import BoolArray
+
+if TYPE_CHECKING:
+    from sightline.benchmarks.samples import Benchmark
 
 Align = Literal["disparity", "depth", "scale", "median", "none"]
 Space = Literal["depth", "disparity"]
@@ -136,3 +139,49 @@ def counted(disparity: NDArray[Any], known: BoolArray, protocol: Protocol) -> Bo
     if protocol.crop != "none":
         mask &= crop_mask(protocol.crop, *disparity.shape)
     return mask
+
+
+MFH_PROTOCOLS = {
+    "nyu": Protocol("none", cap=10.0, far=10.0, crop="eigen"),
+    "kitti": Protocol("none", cap=80.0, far=80.0, crop="kb-garg"),
+    "ibims": Protocol("none", cap=10.0, far=10.0, near=1e-6, crop="eigen"),
+    "diode": Protocol("none", cap=10.0, far=10.0, crop="eigen-box"),
+    "eth3d": Protocol("none", cap=80.0, far=80.0),
+}
+
+
+def mfh_protocol(name: str) -> Protocol:
+    """Return the protocol for a set; refuse sets that the paper does not have."""
+    if name not in MFH_PROTOCOLS:
+        raise InputError(
+            f"Metric from Human says nothing of {name}", remedy=f"use {', '.join(MFH_PROTOCOLS)}"
+        )
+    return MFH_PROTOCOLS[name]
+
+
+def choose_protocol(
+    benchmark: Benchmark,
+    name: Literal["set", "mfh"] = "set",
+    *,
+    align: Align | None = None,
+    space: Space = "depth",
+    cap: float | None = None,
+    crop: Crop | None = None,
+) -> Protocol:
+    """Return a named protocol of a benchmark with some of its settings replaced.
+
+    Args:
+        benchmark: the set.
+        name: set: its usual protocol; mfh: that of Metric from Human.
+        align: alignment of each image; None for that of the protocol.
+        space: space in which errors are measured.
+        cap: maximum depth in [m]; None for that of the protocol.
+        crop: evaluated part of the image; None for that of the protocol.
+    """
+    own = benchmark.protocol if name == "set" else mfh_protocol(benchmark.name)
+    if cap is not None and not cap > own.near:
+        raise InputError(f"a cap of {cap:g} m leaves nothing", remedy="give meters, such as 10")
+    protocol = replace(own, align=align or own.align, space=space, crop=crop or own.crop)
+    if cap is None:
+        return protocol
+    return replace(protocol, cap=cap, far=None if own.far is None else cap)

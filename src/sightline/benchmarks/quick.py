@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sightline.benchmarks.protocol import Protocol
 from sightline.benchmarks.rgbd import evaluate_maps
-from sightline.files.rgbd import Truth, list_rgbd
+from sightline.io.rgbd import Truth, list_rgbd
 from sightline.types import DepthMap
 
 if TYPE_CHECKING:
@@ -26,14 +26,14 @@ def quick_score(
 
     Args:
         folder: in the format of `files.rgbd`.
-        metric: score metres as they are, on the pictures whose truth is in metres; otherwise
+        metric: score meters as they are, on the pictures whose truth is in meters; otherwise
             affine-aligned disparity, as `benchmarks.rgbd` says.
     """
     counts = Counter(row["set"] for row in list_rgbd(folder))
     every = {name: max(1, count // MOST_OF_A_SET) for name, count in counts.items()}
 
     protocol = Protocol(align="none" if metric else "disparity")
-    names = ("abs_rel", "delta1") if metric else ("spearman", "abs_rel", "delta1")
+    names = ("abs_rel", "delta1") if metric else ("spearman", "residual", "abs_rel", "delta1")
 
     def look(estimator: DepthEstimator) -> dict[str, float]:
         def infer(truth: Truth) -> DepthMap:

@@ -7,12 +7,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from sightline.benchmarks.run import Figures, Report, Scored
+from sightline.benchmarks.run import BenchmarkReport, Figures, SampleScore
 
 #: Figure, heading, and digits after the point.
 COLUMNS = (
     ("accuracy", "accuracy", 4),
     ("spearman", "Spearman", 3),
+    ("residual", "residual", 3),
     ("abs_rel", "AbsRel", 3),
     ("delta1", "δ1", 3),
     ("delta2", "δ2", 3),
@@ -28,13 +29,13 @@ COLUMNS = (
 OVERALL = "overall"
 
 
-def table(report: Report) -> list[list[str]]:
+def table(report: BenchmarkReport) -> list[list[str]]:
     """Return the table as rows of text, heading first and overall last."""
     shown = [column for column in COLUMNS if column[0] in report.overall]
     counted = "pairs" if report.benchmark.average == "pairs" else "pictures"
     rows = [["set", counted, *(heading for _, heading, _ in shown)]]
 
-    def row(name: str, samples: Sequence[Scored], figures: Figures) -> list[str]:
+    def row(name: str, samples: Sequence[SampleScore], figures: Figures) -> list[str]:
         count = sum(one.weight for one in samples)
         return [name, f"{count}", *(number(figures[key], digits) for key, _, digits in shown)]
 
@@ -49,7 +50,7 @@ def number(value: float, digits: int = 3) -> str:
     return "–" if math.isnan(value) else f"{value:.{digits}f}"
 
 
-def as_text(report: Report) -> str:
+def as_text(report: BenchmarkReport) -> str:
     """Return aligned columns, then the protocol line."""
     rows = table(report)
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
@@ -63,7 +64,7 @@ def as_text(report: Report) -> str:
     return "\n".join([*lines, report.line]) + "\n"
 
 
-def as_markdown(report: Report) -> str:
+def as_markdown(report: BenchmarkReport) -> str:
     """Return a Markdown table under the protocol line."""
     heading, *rows = table(report)
     lines = [f"{report.line}.", "", _markdown_row(heading), "|---|" + "---:|" * (len(heading) - 1)]
@@ -77,12 +78,12 @@ def _markdown_row(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def as_json(report: Report) -> str:
+def as_json(report: BenchmarkReport) -> str:
     """Return everything, every sample included; figures that are not defined are null."""
     return json.dumps(to_dict(report), indent=1, ensure_ascii=False) + "\n"
 
 
-def to_dict(report: Report) -> dict[str, Any]:
+def to_dict(report: BenchmarkReport) -> dict[str, Any]:
     """Return what `--json` writes."""
     groups = report.groups
     return {

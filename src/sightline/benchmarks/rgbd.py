@@ -19,7 +19,7 @@ from sightline.benchmarks.metrics import Score
 from sightline.benchmarks.protocol import Protocol
 from sightline.benchmarks.samples import Benchmark, Item
 from sightline.benchmarks.scoring import score
-from sightline.files.rgbd import Truth, list_rgbd, read_sample
+from sightline.io.rgbd import Truth, list_rgbd, read_sample
 from sightline.types import DepthMap, FloatArray, Kind
 
 #: What the figures of `evaluate` mean, in words.
@@ -81,7 +81,7 @@ def evaluate_maps(
 ) -> dict[str, Score]:
     """Score what gives depth maps of any kind, of a picture and its camera; otherwise as `evaluate`.
 
-    With a protocol that does not align (metres as they are), pictures whose truth is not in metres
+    With a protocol that does not align (meters as they are), pictures whose truth is not in meters
     are left out.
     """
     way = Protocol() if protocol is None else protocol
@@ -115,7 +115,7 @@ BENCHMARK = Benchmark(
     name="rgbd",
     title="photographs with measured depth, several sets",
     layout=("index.json", "<sample>/image.jpg", "<sample>/truth.npz  (depth or disparity)"),
-    source="any; the format is that of sightline.files.rgbd",
+    source="any; the format is that of sightline.io.rgbd",
     items=items,
     protocol=Protocol(),
     average="sets",

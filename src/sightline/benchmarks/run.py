@@ -1,29 +1,41 @@
-"""Run a model over a benchmark set. A figure is never silently over fewer pictures than it says."""
+"""Score a model on a benchmark set; missing or damaged pictures are always reported."""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sightline.benchmarks.boundary import BOUNDARY_WORDS
-from sightline.benchmarks.incomplete import IncompleteError, check_any, check_whole, missing
+from sightline.benchmarks.metrics import BOUNDARY_WORDS
 from sightline.benchmarks.points import accuracy
-from sightline.benchmarks.predictors import Predictor
+from sightline.benchmarks.predictors import Predictor, load_predictor
 from sightline.benchmarks.protocol import Protocol, UnfitError
-from sightline.benchmarks.samples import Benchmark, Item, Pairs
+from sightline.benchmarks.samples import (
+    Benchmark,
+    Item,
+    Pairs,
+    check_any,
+    check_whole,
+    missing,
+)
 from sightline.benchmarks.scoring import score
+from sightline.config import ParallelConfig
 from sightline.errors import InputError
+from sightline.runtime.parallel import WithModel, map_in_order, uses_workers, worker_threads
 
-__all__ = ["Figures", "IncompleteError", "Report", "Scored", "run", "thinned", "weighted_mean"]
+if TYPE_CHECKING:
+    from sightline.depth.estimator import DepthEstimator
 
 Figures = dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class SampleScore:
     """Figures of one sample.
 
     Attributes:
@@ -40,7 +52,7 @@ class Scored:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class BenchmarkReport:
     """What a run found.
 
     Attributes:
@@ -49,22 +61,22 @@ class Report:
         protocol: how it was scored.
         scored: every sample that was.
         failures: one line for each that could not be.
-        left_out: samples the protocol has no use for, such as truth without metres.
+        left_out: samples the protocol has no use for, such as truth without meters.
         every: only every n-th picture was taken.
     """
 
     benchmark: Benchmark
     model: str
     protocol: Protocol
-    scored: tuple[Scored, ...]
+    scored: tuple[SampleScore, ...]
     failures: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     every: int = 1
 
     @property
-    def groups(self) -> dict[str, list[Scored]]:
+    def groups(self) -> dict[str, list[SampleScore]]:
         """The samples by group, in the order of the set."""
-        found: dict[str, list[Scored]] = defaultdict(list)
+        found: dict[str, list[SampleScore]] = defaultdict(list)
         for one in self.scored:
             found[one.group].append(one)
         return dict(found)
@@ -78,7 +90,7 @@ class Report:
     def overall(self) -> Figures:
         """The mean over pictures, over pairs, or over groups: as the set has it."""
         if self.benchmark.average == "sets":
-            return weighted_mean([Scored("", "", row) for row in self.rows.values()])
+            return weighted_mean([SampleScore("", "", row) for row in self.rows.values()])
         return weighted_mean(self.scored)
 
     @property
@@ -107,11 +119,11 @@ class Report:
         if self.failures:
             count += f", {len(self.failures)} could not be scored"
         if self.left_out:
-            count += f", {len(self.left_out)} without metres left out"
+            count += f", {len(self.left_out)} without meters left out"
         return count
 
 
-def weighted_mean(samples: Iterable[Scored]) -> Figures:
+def weighted_mean(samples: Iterable[SampleScore]) -> Figures:
     """Average figure by figure over the samples in which it is defined; NaN where in none."""
     sums: dict[str, float] = {}
     weights: dict[str, float] = {}
@@ -123,6 +135,52 @@ def weighted_mean(samples: Iterable[Scored]) -> Figures:
     return {name: sums[name] / weights[name] if weights[name] else math.nan for name in sums}
 
 
+def evaluate(
+    name: str,
+    folder: str | Path,
+    model: str | Path | DepthEstimator | Predictor = "default",
+    protocol: Protocol | None = None,
+    *,
+    every: int = 1,
+    keep_going: bool = False,
+    parallel: ParallelConfig | None = None,
+) -> BenchmarkReport:
+    """Evaluate a depth model on a benchmark set.
+
+    Args:
+        name: name of the set, such as `"nyu"`, `"da2k"` or `"rgbd"` (see `benchmarks.SETS`).
+        folder: the set in the layout in which its authors publish it.
+        model: a registry name or weight file, an estimator, or any predictor.
+        protocol: alignment, caps and crops; None for the set's own.
+        every: evaluate every n-th picture of each group.
+        keep_going: score the rest if pictures are missing or damaged.
+        parallel: where to run. Default: in this process. With workers, the model must be a name, a
+            file or a picklable predictor.
+
+    Returns:
+        The report: `overall` and `rows` with the metrics, `line` with the protocol.
+    """
+    from sightline.benchmarks.predictors import ModelPredictor
+    from sightline.benchmarks.sets import find
+    from sightline.depth.estimator import DepthEstimator
+
+    load = partial(load_predictor, model) if isinstance(model, str | Path) else None
+    if isinstance(model, str | Path):
+        predictor = load_predictor(model)
+    else:
+        predictor = ModelPredictor(model) if isinstance(model, DepthEstimator) else model
+    return run(
+        find(name),
+        Path(folder),
+        predictor,
+        protocol,
+        every=every,
+        keep_going=keep_going,
+        parallel=parallel,
+        load=load,
+    )
+
+
 def run(
     benchmark: Benchmark,
     folder: Path,
@@ -132,7 +190,10 @@ def run(
     every: int = 1,
     keep_going: bool = False,
     on_done: Callable[[int, int], None] | None = None,
-) -> Report:
+    parallel: ParallelConfig | None = None,
+    load: Callable[..., Predictor] | None = None,
+    threads: int | None = None,
+) -> BenchmarkReport:
     """Score a predictor on a set.
 
     Args:
@@ -143,6 +204,10 @@ def run(
         every: take every n-th picture of each group, for a quick look.
         keep_going: score what can be scored, and say in the report what could not.
         on_done: called with how many samples are done, of how many.
+        parallel: where to run. Default: in this process.
+        load: called with `threads` in every worker, returns the predictor there. Default: the
+            predictor itself is sent, which must be picklable.
+        threads: CPU threads of all local workers together. Default: one per core.
 
     Raises:
         IncompleteError: pictures are missing (found out before the first is predicted) or damaged
@@ -151,6 +216,8 @@ def run(
         InputError: the folder is not in the set's layout, or nothing is left to score.
     """
     protocol = protocol or benchmark.protocol
+    if parallel is not None and parallel.cluster:
+        folder = folder.absolute()  # workers may run in another folder
     listed = benchmark.items(folder)
     chosen = thinned(listed, every)
     absent = missing(chosen)
@@ -159,28 +226,38 @@ def run(
     expected = benchmark.expected if every == 1 else None
     if not keep_going:
         check_whole(benchmark.name, len(chosen), expected, failures)
-    scored: list[Scored] = []
+    scored: list[SampleScore] = []
     left_out: list[str] = []
-    for number, item in enumerate(chosen, 1):
-        if item.name not in absent:
-            try:
-                one = _score(item, predictor, protocol)
-            except UnfitError:
-                raise
-            except InputError as error:
-                failures.append(f"{item.name}: {error}")
+    predicted: list[Item] = []
+    there = [item for item in chosen if item.name not in absent]
+    parallel = parallel or ParallelConfig()
+    scorer: Callable[[Item], SampleScore | None] = partial(_score, predictor, protocol=protocol)
+    if load is not None and uses_workers(parallel, len(there)):
+        own = partial(load, threads=worker_threads(parallel, len(there), threads))
+        scorer = WithModel(own, partial(_score, protocol=protocol))
+    answers = map_in_order(scorer, there, parallel)
+    with closing(answers):
+        for number, answer in enumerate(answers, 1):
+            if isinstance(answer.failure, InputError) and not isinstance(
+                answer.failure, UnfitError
+            ):
+                failures.append(f"{answer.item.name}: {answer.failure}")
+            elif answer.failure is not None:
+                raise answer.failure
+            elif answer.result is None:
+                left_out.append(answer.item.name)
             else:
-                scored += [one] if one is not None else []
-                left_out += [item.name] if one is None else []
-        if on_done is not None:
-            on_done(number, len(chosen))
+                scored.append(answer.result)
+                predicted.append(answer.item)
+            if on_done is not None:
+                on_done(len(absent) + number, len(chosen))
     if not keep_going:
         check_whole(benchmark.name, len(chosen), expected, failures)
     if not scored:
-        why = failures[0] if failures else "no truth in metres"
+        why = failures[0] if failures else "no truth in meters"
         raise InputError(f"nothing could be scored ({why})", path=folder)
     found = (tuple(scored), tuple(failures), tuple(left_out))
-    return Report(benchmark, predictor.source, protocol, *found, every)
+    return BenchmarkReport(benchmark, predictor.source(predicted), protocol, *found, every)
 
 
 def thinned(items: Sequence[Item], every: int) -> list[Item]:
@@ -196,13 +273,13 @@ def thinned(items: Sequence[Item], every: int) -> list[Item]:
     return kept
 
 
-def _score(item: Item, predictor: Predictor, protocol: Protocol) -> Scored | None:
-    """Read, predict and score; None when the truth has no metres and the protocol needs them."""
+def _score(predictor: Predictor, item: Item, protocol: Protocol) -> SampleScore | None:
+    """Read, predict and score; None when the truth has no meters and the protocol needs them."""
     sample = item.load()
     if isinstance(sample, Pairs):
         figures = {"accuracy": accuracy(predictor.predict(item, sample.pixels), sample)}
-        return Scored(item.name, item.group, figures, weight=len(sample.nearer))
+        return SampleScore(item.name, item.group, figures, weight=len(sample.nearer))
     if protocol.align == "none" and not sample.metric:
         return None
     found = score(predictor.predict(item, sample.pixels, sample.camera), sample, protocol)
-    return Scored(item.name, item.group, asdict(found))
+    return SampleScore(item.name, item.group, asdict(found))

@@ -7,7 +7,7 @@ and so that one damaged file costs only itself.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 
 from sightline.benchmarks.protocol import Protocol
 from sightline.errors import InputError
-from sightline.files import png
-from sightline.files.native import listening
-from sightline.files.reading import GET_AGAIN, open_file, read_bytes
-from sightline.files.rgbd import Truth
+from sightline.io import png
+from sightline.io.reading import GET_AGAIN, open_file, read_bytes
+from sightline.io.rgbd import Truth
 from sightline.types import Camera, FloatArray
 
 #: No truth file of any set is larger: 24 megapixels of float32 (ETH3D) are 98 MB.
@@ -116,7 +115,7 @@ def truth_of_depth(
     Args:
         item: name and group of the sample.
         pixels: (H, W, 3) uint8.
-        depth: (H, W) metres; not positive or not finite where unknown.
+        depth: (H, W) meters; not positive or not finite where unknown.
         dense: whether edges can be judged.
         path: the file the depth came from, for messages.
         focal: of the camera in [px] of `pixels`; None where the set does not say.
@@ -144,14 +143,13 @@ def read_npy(path: Path) -> NDArray[Any]:
     return array
 
 
-def read_grey16(path: Path) -> NDArray[np.uint16]:
-    """Read a 16-bit grey PNG as its whole numbers, (H, W)."""
+def read_gray16(path: Path) -> NDArray[np.uint16]:
+    """Read a 16-bit gray PNG as its whole numbers, (H, W)."""
     data = read_bytes(path, limit=_MAX_BYTES, what="depth file")
     png.check(data, path=path)
-    with listening():
-        pixels = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED)
+    pixels = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED)
     if pixels is None or pixels.ndim != 2 or pixels.dtype != np.uint16:
-        raise InputError("is not a 16-bit grey PNG", path=path, remedy=GET_AGAIN)
+        raise InputError("is not a 16-bit gray PNG", path=path, remedy=GET_AGAIN)
     return np.asarray(pixels, np.uint16)
 
 
@@ -181,3 +179,82 @@ def folder_of(path: Path, *, what: str, remedy: str) -> Path:
     if not path.is_dir():
         raise InputError(f"no such folder, so not {what}", path=path, remedy=remedy)
     return path
+
+
+#: So many failures are listed; of the others, only how many.
+LISTED = 5
+
+
+class IncompleteError(InputError):
+    """Some pictures of a set cannot be scored.
+
+    Attributes:
+        failures: one line for each of the first few, and one that says how many more.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        failures: Sequence[str],
+        *,
+        path: Path | None = None,
+        remedy: str = "mend them, or score the rest with --keep-going",
+    ) -> None:
+        self.failures = few(failures)
+        super().__init__(problem, path=path, remedy=remedy)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle as a plain `InputError`."""
+        return InputError, ("; ".join((str(self), *self.failures)),)
+
+
+def few(lines: Sequence[str]) -> tuple[str, ...]:
+    """Return the first few lines, and one that says how many more there are."""
+    more = len(lines) - LISTED
+    return tuple(lines) if more <= 0 else (*lines[:LISTED], f"… and {more:,} more")
+
+
+def missing(items: Sequence[Item]) -> dict[str, Path]:
+    """Return the first file that is not there, by the names of the items that lack one."""
+    gone = {item.name: [path for path in item.files if not path.is_file()] for item in items}
+    return {name: paths[0] for name, paths in gone.items() if paths}
+
+
+def check_any(
+    benchmark: Benchmark, folder: Path, listed: Sequence[Item], failures: Sequence[str]
+) -> None:
+    """Complain of a folder without a single picture of the set, and say what it should hold.
+
+    Args:
+        benchmark: the set.
+        folder: where it should lie.
+        listed: the set's samples there.
+        failures: one line for each of which something is missing.
+    """
+    if any(path.is_file() for item in listed for path in item.files):
+        return
+    layout = "; ".join(" ".join(line.split()) for line in benchmark.layout)
+    problem = f"no picture of {benchmark.name} was found there"
+    raise IncompleteError(problem, failures, path=folder, remedy=f"it should hold {layout}")
+
+
+def check_whole(name: str, found: int, expected: int | None, failures: Sequence[str]) -> None:
+    """Complain of failures, and of a folder with more or fewer pictures than the set has.
+
+    Args:
+        name: of the set.
+        found: how many pictures the folder lists.
+        expected: how many there should be; None for any number.
+        failures: one line for each that cannot be scored.
+    """
+    if expected is None or found == expected:
+        expected, lines = found, list(failures)
+    else:
+        lines = [f"the folder lists {found:,} pictures, the set has {expected:,}", *failures]
+    bad = len(failures) + max(expected - found, 0)
+    if bad:
+        total = max(found, expected)
+        raise IncompleteError(f"{bad} of {total} pictures of {name} cannot be scored", lines)
+    if lines:
+        remedy = "take the others away, or score them all with --keep-going"
+        raise IncompleteError(f"there are more pictures than {name} has", lines, remedy=remedy)

@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
 from sightline.benchmarks import metrics
-from sightline.benchmarks.boundary import boundary_f1, wide_span
-from sightline.benchmarks.metrics import Score
+from sightline.benchmarks.metrics import Score, boundary_f1, wide_span
 from sightline.benchmarks.protocol import Protocol, UnfitError, counted
-from sightline.depth.preprocess import to_picture_size
+from sightline.depth.preprocessing import to_picture_size
 from sightline.errors import InputError
-from sightline.files.rgbd import Truth
 from sightline.geometry import align
+from sightline.io.rgbd import Truth
 from sightline.types import BoolArray, DepthMap, Kind
 
 Doubles = NDArray[np.float64]
@@ -58,13 +57,14 @@ def score(prediction: DepthMap, truth: Truth, protocol: Protocol, *, edges: bool
         delta1=metrics.delta(p, t),
         delta2=metrics.delta(p, t, 2),
         delta3=metrics.delta(p, t, 3),
-        # Without a unit there are no metres to be wrong by.
+        # Without a unit there are no meters to be wrong by.
         rmse=metrics.rmse(p, t) if truth.metric else math.nan,
         rmse_log=metrics.rmse_log(p, t),
         si_log=metrics.si_log(p, t),
         log10=metrics.log10(p, t),
         boundary_f1=narrow,
         wide_f1=wide,
+        residual=metrics.ramp_residual(disparity[known], target[known], np.nonzero(known)[0]),
     )
 
 

@@ -6,6 +6,7 @@ from sightline.benchmarks import da2k, diode, eth3d, ibims, kitti, nyu, points, 
 from sightline.benchmarks.samples import Benchmark
 from sightline.errors import InputError
 
+#: All benchmark sets that `sightline bench` knows.
 SETS: tuple[Benchmark, ...] = (
     da2k.BENCHMARK,
     nyu.BENCHMARK,
@@ -27,3 +28,16 @@ def find(name: str) -> Benchmark:
             return benchmark
     names = ", ".join(benchmark.name for benchmark in SETS)
     raise InputError(f"there is no benchmark {name!r}", remedy=f"choose from {names}")
+
+
+def describe_sets() -> str:
+    """Return a listing of the sets: title, layout of the folder, source, protocol."""
+    lines = []
+    for one in SETS:
+        count = "" if one.expected is None else f", {one.expected:,} pictures"
+        lines.append(f"{one.name}: {one.title}{count}")
+        lines += [f"    DIR/{line.removeprefix('DIR/')}" for line in one.layout]
+        lines.append(f"  from {one.source}")
+        if one.average != "pairs":
+            lines.append(f"  {one.protocol}")
+    return "\n".join(lines)

@@ -2,7 +2,7 @@
 
 `training/final/<scene>/frame_<nnnn>.png` (`sintel`; with blur and fog) or `training/clean/…`
 (`sintel-clean`), and `training/depth/<scene>/frame_<nnnn>.dpt` of the depth archive. A `.dpt` file
-is little-endian: float32 tag 202021.25, int32 width, int32 height, then float32 depth in metres row
+is little-endian: float32 tag 202021.25, int32 width, int32 height, then float32 depth in meters row
 by row. Sky is very far. The cap of 72 m is MiDaS's, to our knowledge (not checked against its
 code); Depth Anything states none.
 """
@@ -24,9 +24,9 @@ from sightline.benchmarks.samples import (
     truth_of_depth,
 )
 from sightline.errors import InputError
-from sightline.files.pictures import read_picture
-from sightline.files.reading import GET_AGAIN
-from sightline.files.rgbd import Truth
+from sightline.io.images import read_picture
+from sightline.io.reading import GET_AGAIN
+from sightline.io.rgbd import Truth
 from sightline.types import FloatArray
 
 #: The first four bytes of every .dpt file.
@@ -53,7 +53,7 @@ def _item(root: Path, picture: Path, inner: str) -> Item:
 
 
 def read_dpt(path: Path) -> FloatArray:
-    """Read a `.dpt` file: (H, W) metres."""
+    """Read a `.dpt` file: (H, W) meters."""
     data = read_truth_bytes(path)
     if len(data) < _HEADER.size:
         raise InputError("is not a .dpt depth file", path=path, remedy=GET_AGAIN)

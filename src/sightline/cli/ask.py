@@ -17,7 +17,7 @@ def ask(
     question: Annotated[str, Parameter(name="QUESTION")],
     /,
     *,
-    model: str = "speaker",
+    model: str = "perception-vlm",
     points: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
     codebook: str = "codebook",
     verify: Annotated[bool, Parameter(negative="--no-verify")] = True,
@@ -26,40 +26,42 @@ def ask(
     json: Flag = False,
     force: Flag = False,
 ) -> None:
-    """Ask about a picture; the answer comes with the steps that led to it.
+    """Ask about an image; the answer is printed with its intermediate steps.
 
-    Known questions: which point is nearest, how many there are of a kind, and the depth map. The model
-    writes down what it perceives before it concludes; where its conclusion and its own perception
-    disagree, perception counts, and that is said.
+    Supported questions: which point is nearest, how many objects of a kind there are, and the depth
+    map. The model writes what it perceives before it concludes; where conclusion and perception
+    disagree, the answer follows perception, and the disagreement is reported.
 
     Args:
-        image: the picture.
-        question: in words.
-        model: registry name, file, folder or hub name of a model that was taught perception tokens.
-        points: letter, column and row of each, such as A=120,80 B=300,200; two to five.
+        image: image file.
+        question: question in English.
+        model: registry name, file, folder or hub name of a model with perception tokens.
+        points: letter, column and row of each point, such as A=120,80 B=300,200; two to five.
         codebook: registry name or file of the codebook that the model was trained with.
-        verify: let perception decide where words and perception disagree.
-        picture: PNG to write: the picture with what was perceived, the map beside it.
-        map_: PNG to write: the decoded depth map alone, bright is near.
+        verify: let perception overrule the words where they disagree.
+        picture: PNG file to write: the image with the perceived points or boxes, beside the depth map.
+        map_: PNG file to write: the decoded depth map, near is bright.
         json: print one JSON object instead of text.
-        force: write over files that are there.
+        force: overwrite existing files.
     """
     from sightline.cli.targets import check_target
     from sightline.errors import InputError
-    from sightline.files import png
-    from sightline.files.atomic import write_bytes
-    from sightline.files.pictures import read_picture
-    from sightline.perception.asking import ask as answer
-    from sightline.perception.asking import parse_points, understand
-    from sightline.perception.codebook.pictures import write_map
-    from sightline.perception.model.answering import DepthAnswer
-    from sightline.perception.showing import lines_of, picture_of
+    from sightline.io import png
+    from sightline.io.atomic import write_bytes
+    from sightline.io.images import read_picture
+    from sightline.perception.codebook import write_map
+    from sightline.perception.figures import draw_reply, format_reply
+    from sightline.perception.question_answering import ask as answer
+    from sightline.perception.question_answering import parse_points, parse_question
+    from sightline.perception.vlm.generation import DepthAnswer
 
     check_target(picture, "--picture", force=force, suffix=".png")
     check_target(map_, "--map", force=force, suffix=".png")
     marked = parse_points(points or [])
-    if map_ is not None and understand(question, len(marked)).asked == "count":
-        raise InputError("how many is answered by boxes", path=map_, remedy="leave out --map")
+    if map_ is not None and parse_question(question, len(marked)).asked == "count":
+        raise InputError(
+            "counting questions have no depth map", path=map_, remedy="leave out --map"
+        )
     seen = read_picture(image)
     reply = answer(seen, question, marked, model=model, codebook=codebook, verify=verify)
     if reply.caution:
@@ -67,11 +69,11 @@ def ask(
     if json:
         print(json_format.dumps(reply.to_dict(), ensure_ascii=False))
     else:
-        print("\n".join(lines_of(reply)))
+        print("\n".join(format_reply(reply)))
     decoded = reply.answer.decoded if isinstance(reply.answer, DepthAnswer) else None
     if map_ is not None and decoded is not None:
         write_map(map_, decoded, (seen.width, seen.height))
     elif map_ is not None:
         print(f"{map_}: not written, the answer has no depth map", file=sys.stderr)
     if picture is not None:
-        write_bytes(picture, png.encode(picture_of(reply, seen.pixels), {}))
+        write_bytes(picture, png.encode(draw_reply(reply, seen.pixels), {}))

@@ -1,22 +1,21 @@
-"""`sightline bench NAME DIR`: score a model on a benchmark set, protocol line included."""
+"""`sightline bench NAME DIR`: evaluate a depth model on a benchmark."""
 
 from __future__ import annotations
 
 import sys
+from contextlib import redirect_stdout
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from sightline.config import Flag, ParallelConfig
 from sightline.errors import InputError
 
 if TYPE_CHECKING:
-    from sightline.benchmarks.predictors import Predictor
-    from sightline.benchmarks.protocol import Protocol
-    from sightline.benchmarks.run import Report
+    from sightline.benchmarks.run import BenchmarkReport
 
-#: A switch that is off unless given; the help need not say so.
-Flag = Annotated[bool, Parameter(show_default=False)]
 
 # The choices of `benchmarks.protocol`, repeated because that needs numpy; a test holds them together.
 Align = Literal["disparity", "depth", "scale", "median", "none"]
@@ -44,68 +43,75 @@ def bench(
     size: int | None = None,
     threads: int | None = None,
     sharpen: Annotated[bool | None, Parameter(negative="--no-sharpen")] = None,
-    accept_licence: Flag = False,
+    accept_license: Flag = False,
+    parallel: Annotated[ParallelConfig, Parameter(name="*")] = ParallelConfig(),  # noqa: B008
 ) -> None:
-    """Score a depth model on a benchmark set; without arguments, list the sets.
+    """Evaluate a depth model on a benchmark; without arguments, list the benchmarks.
 
     Args:
-        name: of the set.
-        folder: where it lies, in its own layout.
-        model: a name of `sightline models`, a weight file, or `hf:` and a transformers model.
-        predictions: score these files instead: a folder with a map for every picture.
-        predictions_kind: what plain .npy files, or a transformers model, hold.
-        protocol: of the set's usual papers, or of Metric from Human: metres, its crops and ranges.
-        align: what is fitted to each picture: scale and shift in disparity or depth, a scale alone, or
-            nothing (metric); default: disparity, with mfh none.
-        space: where errors are measured.
-        cap: farthest distance in metres; default: the set's own.
-        crop: part of the picture that counts; default: the set's own.
-        every: take every n-th picture, for a quick look.
-        keep_going: score what can be scored when pictures are missing or damaged.
-        json: write everything to this file, every picture included.
-        markdown: write the table to this file.
-        size: shorter side of the network's input in pixels.
-        threads: on the CPU.
-        sharpen: draw outlines as steps instead of slopes; default: for our own models.
-        accept_licence: accept a licence that forbids commercial use.
+        name: name of the benchmark.
+        folder: its folder, in the layout of its release.
+        model: name of a model (see `sightline models`), path of a weight file, or hf:REPO for a
+            transformers model.
+        predictions: folder of depth maps, one per image, to evaluate instead of a model.
+        predictions_kind: kind of the values in plain .npy files or of a transformers model.
+        protocol: evaluation protocol. set: the usual one of the benchmark; mfh: metric evaluation with
+            the crops and ranges of Metric from Human.
+        align: alignment of each image: scale and shift in disparity or depth, scale only, median
+            scale, or none (metric). Default: disparity; with mfh, none.
+        space: space in which errors are measured.
+        cap: maximum depth in meters. Default: that of the protocol.
+        crop: evaluated part of the image; set: that of the protocol.
+        every: use every n-th image only.
+        keep_going: continue if images are missing or damaged.
+        json: file for all results as JSON, including every image.
+        markdown: file for the table as Markdown.
+        size: shorter side of the network's input in pixels. Default: the model's own.
+        threads: number of CPU threads. Default: all cores.
+        sharpen: sharpen depth edges. Default: on for the models that come with Sightline.
+        accept_license: accept the model's non-commercial license.
+        parallel: where to run.
     """
-    from sightline.benchmarks.incomplete import few
-    from sightline.benchmarks.run import IncompleteError, run
-    from sightline.benchmarks.sets import find
+    from sightline.benchmarks.predictors import load_predictor
+    from sightline.benchmarks.protocol import choose_protocol
+    from sightline.benchmarks.run import run
+    from sightline.benchmarks.samples import IncompleteError, few
+    from sightline.benchmarks.sets import describe_sets, find
     from sightline.cli.progress import progress
 
     if name is None:
-        _list()
+        print(describe_sets())
+        print("\nsightline bench NAME DIR [--model NAME|FILE|hf:REPO] [--predictions FOLDER]")
         return
     benchmark = find(name)
     if folder is None:
         layout = "; ".join(benchmark.layout)
         raise InputError(f"where is {name}?", remedy=f"give a folder with {layout}")
-    own = benchmark.protocol
-    if protocol == "mfh":
-        from sightline.benchmarks.mfh import protocol_of
-
-        own = protocol_of(name)
-    asked = _protocol(own, align, space, cap, crop)
-    predictor = _predictor(
+    asked = choose_protocol(
+        benchmark, protocol, align=align, space=space, cap=cap, crop=None if crop == "set" else crop
+    )
+    load = partial(
+        load_predictor,
         model,
         predictions,
         predictions_kind,
         size=size,
-        threads=threads,
         sharpen=sharpen,
-        accept_licence=accept_licence,
+        accept_license=accept_license,
     )
     try:
-        with progress(1, "bench") as display:
+        with redirect_stdout(sys.stderr), progress(1, "bench") as display:  # Ray prints to stdout
             report = run(
                 benchmark,
                 folder,
-                predictor,
+                load(threads=threads),
                 asked,
                 every=every,
                 keep_going=keep_going,
-                on_done=display.frame,
+                on_done=display.step,
+                parallel=parallel,
+                load=load,
+                threads=threads,
             )
     except IncompleteError as error:
         _complain(error.failures)
@@ -115,62 +121,14 @@ def bench(
     _show(report)
 
 
-def _protocol(
-    own: Protocol, align: Align | None, space: Space, cap: float | None, crop: Crop
-) -> Protocol:
-    """Return the set's own protocol with what was asked for in its place."""
-    from dataclasses import replace
-
-    if cap is not None and not cap > own.near:
-        raise InputError(f"a cap of {cap:g} m leaves nothing", remedy="give metres, such as 10")
-    crop_asked = own.crop if crop == "set" else crop
-    protocol = replace(own, align=align or own.align, space=space, crop=crop_asked)
-    if cap is None:
-        return protocol
-    return replace(protocol, cap=cap, far=None if own.far is None else cap)
-
-
-def _predictor(
-    model: str,
-    predictions: Path | None,
-    numbers: Literal["disparity", "depth"] | None,
-    **options: Any,
-) -> Predictor:
-    from sightline.benchmarks.hub_models import PREFIX, HubModel
-    from sightline.benchmarks.predictors import Folder, Model
-
-    if predictions is not None:
-        return Folder(predictions, numbers)
-    if model.startswith(PREFIX):
-        return HubModel(model.removeprefix(PREFIX), numbers)
-    import sightline
-
-    return Model(sightline.load(model, **options))
-
-
-def _list() -> None:
-    """Print the sets: what each is, how its folder looks, where to get it."""
-    from sightline.benchmarks.sets import SETS
-
-    for one in SETS:
-        count = "" if one.expected is None else f", {one.expected:,} pictures"
-        print(f"{one.name}: {one.title}{count}")
-        for line in one.layout:
-            print(f"    DIR/{line.removeprefix('DIR/')}")
-        print(f"  from {one.source}")
-        if one.average != "pairs":
-            print(f"  {one.protocol}")
-    print("\nsightline bench NAME DIR [--model NAME|FILE|hf:REPO] [--predictions FOLDER]")
-
-
 def _complain(failures: tuple[str, ...]) -> None:
     for line in failures:
         print(f"  {' '.join(line.split())}", file=sys.stderr)
 
 
-def _save(report: Report, json: Path | None, markdown: Path | None) -> None:
+def _save(report: BenchmarkReport, json: Path | None, markdown: Path | None) -> None:
     from sightline.benchmarks.report import as_json, as_markdown
-    from sightline.files.atomic import write_text
+    from sightline.io.atomic import write_text
 
     if json is not None:
         write_text(json, as_json(report))
@@ -178,8 +136,8 @@ def _save(report: Report, json: Path | None, markdown: Path | None) -> None:
         write_text(markdown, as_markdown(report))
 
 
-def _show(report: Report) -> None:
-    """Print the table: with colours in a terminal, as plain columns into a pipe."""
+def _show(report: BenchmarkReport) -> None:
+    """Print the table: with colors in a terminal, as plain columns into a pipe."""
     from sightline.benchmarks.report import as_text, table
 
     if not sys.stdout.isatty():

@@ -1,4 +1,4 @@
-"""`sightline models cards`: every model on one page to read."""
+"""`sightline models cards`: write the model cards as an HTML page."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from pathlib import Path
 
 
 def cards(*, out: Path = Path("models.html")) -> None:
-    """Write the model cards as one page that needs nothing else.
+    """Write the model cards as one self-contained HTML page.
 
     Args:
-        out: the page.
+        out: output file.
     """
     from sightline.cli.models import HEADINGS
-    from sightline.report.cards import Card, write_cards
-    from sightline.weights.catalogue import ENTRIES
-    from sightline.weights.store import locate
+    from sightline.models.download import locate
+    from sightline.models.registry import ENTRIES
+    from sightline.reports.cards import Card, write_cards
 
     groups: dict[str, list[Card]] = {}
     for entry in ENTRIES:
         facts = {
-            "Licence": entry.licence + ("" if entry.commercial else ", not commercially"),
+            "License": entry.license + ("" if entry.commercial else ", not commercially"),
             "Trained on": entry.trained_on,
             "Size": entry.size_text,
             "Source": entry.source.label,

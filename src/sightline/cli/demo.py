@@ -1,4 +1,4 @@
-"""`sightline demo`: the whole way once, on pictures that come with the package, as one page."""
+"""`sightline demo`: run the end-to-end demo on bundled images."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sightline.errors import SightlineError
 if TYPE_CHECKING:
     from sightline.demo.part import Part
 
-PartName = Literal["depth", "metres", "ask", "films"]
+PartName = Literal["depth", "meters", "ask", "films"]
 
 
 def demo(
@@ -23,15 +23,15 @@ def demo(
     model: str = "default",
     only: Annotated[list[PartName] | None, Parameter(consume_multiple=True, negative=())] = None,
 ) -> int:
-    """Make one page of the whole flow: depth and cloud, metres by a person, a question, films.
+    """Run the end-to-end demo and write one page: depth, metric depth, a question, physics videos.
 
-    Parts that need more than is installed, or networks that cannot be fetched, say so on the page;
-    so does one that fails by a mistake of ours, which costs exit code 1 and none of the others.
+    The page lists parts that need packages or models that are not available. A part that fails by an
+    internal error does not affect the others; the exit code is then 1.
 
     Args:
-        out: folder for the page and the results.
-        model: name of a depth model or a weight file.
-        only: some of the parts.
+        out: output folder for the page and the results.
+        model: name of a depth model or path of a weight file.
+        only: parts to run. Default: all.
     """
     from sightline.demo.run import NAMES, run_demo
 

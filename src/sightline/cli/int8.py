@@ -1,4 +1,4 @@
-"""`sightline models int8 MODEL --pictures DIR`: a faster version, if it says the same."""
+"""`sightline models int8 MODEL --pictures DIR`: quantize a model to int8."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ from sightline.errors import InputError
 def int8(
     model: str, /, *, pictures: Path, out: Path, size: int | None = None, most: int = 64
 ) -> None:
-    """Quantise a model to int8; it is kept only if it passes the gate.
+    """Quantize a model to int8; the result is written only if its accuracy passes the gate.
 
     Args:
-        model: name of a model or a weight file.
-        pictures: folder of real photographs; every second one calibrates, the others judge.
-        out: file to write (.xml, with .bin beside it); use it with --model.
-        size: shorter side of the network's input in pixels; default: what the model was made for.
-        most: use at most so many pictures, evenly spread over the folder.
+        model: name of a model or path of a weight file.
+        pictures: folder of photographs; every second one is used for calibration, the others for
+            evaluation.
+        out: output file (.xml, with .bin beside it), for use with --model.
+        size: shorter side of the network's input in pixels. Default: the model's own.
+        most: maximum number of images, evenly spread over the folder.
     """
     if most < 2:
         raise InputError(
             f"most must be at least 2, got {most}", remedy="one calibrates, another judges"
         )
-    from sightline.batch.inputs import expand
-    from sightline.depth.int8 import make_int8
-    from sightline.files.pictures import read_picture
+    from sightline.depth.quantization import make_int8
+    from sightline.io.images import read_picture
+    from sightline.io.inputs import expand
 
     found = [source.path for source in expand([pictures], recursive=True) if not source.is_video]
     chosen = found[:: max(1, len(found) // most)][:most]

@@ -1,4 +1,4 @@
-"""`sightline measure IMAGE --from x,y --to x,y`: distances in a picture, with ±."""
+"""`sightline measure IMAGE --from x,y --to x,y`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from sightline.metric.options import Yardsticks
+from sightline.metric.options import MetricConfig
 
 
 def measure(
@@ -16,44 +16,43 @@ def measure(
     *,
     start: Annotated[str, Parameter(name="--from")],
     end: Annotated[str, Parameter(name="--to")],
-    options: Annotated[Yardsticks, Parameter(name="*")] = Yardsticks(),  # noqa: B008 - frozen
+    config: Annotated[MetricConfig, Parameter(name="*")] = MetricConfig(),  # noqa: B008
 ) -> int:
-    """Measure between two pixels of a picture, or of a map in metres (.npz).
+    """Measure the distance between two pixels of an image or of a metric depth map.
 
     Args:
-        image: a picture, measured by people in it or by what you know; or a .npz of `sightline metric`.
-        start: pixel x,y; the top left one is 0,0.
-        end: pixel x,y.
-        options: everything else; one flag per field.
+        image: an image, or a .npz file of `sightline metric`.
+        start: first pixel x,y; 0,0 is the top left.
+        end: second pixel x,y.
+        config: evidence and settings of the models.
     """
-    from sightline.cli.metric import told
-    from sightline.metric.measured import measure as measured
-    from sightline.metric.measured import origin_of
+    from sightline.metric.api import measure_file, origin_of
+    from sightline.metric.work import describe_evidence
 
-    result, metres = measured(image, start, end, options)
-    if metres is None:
+    result, meters = measure_file(image, start, end, config)
+    if meters is None:
         print(f"by {origin_of(image)}")
     else:
-        for clue in metres.fit.clues:
-            print(f"by {told(clue, alone=len(metres.fit.clues) == 1)}")
-    notes = dict.fromkeys((*(() if metres is None else metres.warnings), *result.notes))
+        for item in meters.fit.evidence:
+            print(f"by {describe_evidence(item, alone=len(meters.fit.evidence) == 1)}")
+    notes = dict.fromkeys((*(() if meters is None else meters.warnings), *result.notes))
     for note in notes:
         print(f"note: {note}")
     right, down, farther = result.across
     heights = () if result.heights is None else result.heights
     rows = (
-        ("distance", f"{result.distance} m"),
-        ("to the right", f"{right} m"),
-        ("down", f"{down} m"),
-        ("farther away", f"{farther} m"),
-        ("depth of the first", f"{result.depths[0]} m"),
-        ("depth of the second", f"{result.depths[1]} m"),
-        ("camera to the first", f"{result.ranges[0]} m"),
-        ("camera to the second", f"{result.ranges[1]} m"),
-        ("rise in the picture", f"{result.elevation}°"),
-        ("angle between them", f"{result.angle}°"),
+        ("distance", str(result.distance)),
+        ("to the right", str(right)),
+        ("down", str(down)),
+        ("farther away", str(farther)),
+        ("depth of the first", str(result.depths[0])),
+        ("depth of the second", str(result.depths[1])),
+        ("camera to the first", str(result.ranges[0])),
+        ("camera to the second", str(result.ranges[1])),
+        ("rise in the picture", str(result.elevation)),
+        ("angle between them", str(result.angle)),
         *(
-            (f"{which} over the floor", f"{height} m")
+            (f"{which} over the floor", str(height))
             for which, height in zip(("first", "second"), heights, strict=False)
         ),
     )

@@ -1,4 +1,4 @@
-"""`sightline models`: what models there are, fetch them ahead of time, say where they lie."""
+"""`sightline models`: list and download models."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from sightline.weights.entry import Entry
-    from sightline.weights.store import Notify
+    from sightline.models.download import Notify
+    from sightline.models.entry import ModelEntry
 
-app = App(name="models", help="List the models with licence and size; fetch them; find them.")
+app = App(name="models", help="List and download models.")
 
-app.command("sightline.cli.int8:int8", name="int8", help="Make a model faster, if it passes.")
-app.command("sightline.cli.cards:cards", name="cards", help="Write the model cards as a page.")
+app.command("sightline.cli.int8:int8", name="int8", help="Quantize a model to int8.")
+app.command(
+    "sightline.cli.cards:cards", name="cards", help="Write the model cards as an HTML page."
+)
 
 #: Of models by purpose.
 HEADINGS = {
@@ -39,22 +41,22 @@ HEADINGS = {
     "language": "Language",
 }
 
-_COLUMNS = ("name", "purpose", "size", "licence", "commercial", "trained on", "source", "here")
+_COLUMNS = ("name", "purpose", "size", "license", "commercial", "trained on", "source", "here")
 
 
 @app.default
 def list_models(*, json: bool = False) -> None:
-    """List every model with size, licence, training data, where it comes from, whether it is here.
+    """List every model with size, license, training data, source, and whether it is downloaded.
 
-    In a terminal a listing for people; into a pipe one line per model, separated by tabs.
+    In a pipe, print one line per model with fields separated by tabs.
 
     Parameters
     ----------
     json
-        Print everything as JSON.
+        Print JSON.
     """
-    from sightline.weights.catalogue import ENTRIES
-    from sightline.weights.store import locate
+    from sightline.models.download import locate
+    from sightline.models.registry import ENTRIES
 
     listed = [(entry, locate(entry)) for entry in ENTRIES]
     if json:
@@ -73,22 +75,22 @@ def list_models(*, json: bool = False) -> None:
 def get(
     *names: str,
     all_open: Annotated[bool, Parameter(negative="")] = False,
-    accept_licence: Annotated[bool, Parameter(negative="")] = False,
+    accept_license: Annotated[bool, Parameter(negative="")] = False,
 ) -> None:
-    """Fetch models ahead of time and print where they lie.
+    """Download models and print their paths.
 
     Parameters
     ----------
     names
-        Names as `sightline models` lists them.
+        Names listed by `sightline models`.
     all_open
-        Fetch everything whose licence allows commercial use.
-    accept_licence
-        Accept the licence of models that are not free for commercial use; remembered.
+        Download all models whose license allows commercial use.
+    accept_license
+        Accept the non-commercial licenses of these models; the choice is stored.
     """
-    from sightline.weights.catalogue import ENTRIES
-    from sightline.weights.catalogue import get as lookup
-    from sightline.weights.store import resolve
+    from sightline.models.download import resolve
+    from sightline.models.registry import ENTRIES
+    from sightline.models.registry import get as lookup
 
     wanted = [lookup(name) for name in names]
     if all_open:
@@ -101,7 +103,7 @@ def get(
     for entry in wanted:
         try:
             with _progress() as notify:
-                found = resolve(entry.name, accept=accept_licence, notify=notify)
+                found = resolve(entry.name, accept=accept_license, notify=notify)
         except SightlineError as error:
             if len(wanted) == 1:
                 raise
@@ -117,15 +119,15 @@ def get(
 
 @app.command
 def path(name: str) -> None:
-    """Print the file of a model that is here.
+    """Print the path of a downloaded model.
 
     Parameters
     ----------
     name
-        A name as `sightline models` lists it.
+        Name listed by `sightline models`.
     """
-    from sightline.weights.catalogue import get as lookup
-    from sightline.weights.store import locate
+    from sightline.models.download import locate
+    from sightline.models.registry import get as lookup
 
     entry = lookup(name)
     found = locate(entry)
@@ -137,7 +139,7 @@ def path(name: str) -> None:
     sys.stdout.write(f"{found}\n")
 
 
-def show(listed: Sequence[tuple[Entry, Path | None]], console: Console) -> None:
+def show(listed: Sequence[tuple[ModelEntry, Path | None]], console: Console) -> None:
     """Print the listing for people: two lines a model, legible from 80 columns up."""
     from rich.padding import Padding
     from rich.text import Text
@@ -151,31 +153,31 @@ def show(listed: Sequence[tuple[Entry, Path | None]], console: Console) -> None:
             console.print(Padding(detail, (0, 0, 0, 2), expand=False))
     console.print(
         "\n[green]●[/] here   ○ fetched at first use, or by [bold]sightline models get NAME[/]\n"
-        "[yellow]nc[/] not free for commercial use; accept it once with [bold]--accept-licence[/]\n"
+        "[yellow]nc[/] not free for commercial use; accept it once with [bold]--accept-license[/]\n"
         "Second lines: where it comes from · what it was trained on. "
         "Checksums are pinned; that of a hub file is kept from its first download.",
         highlight=False,
     )
 
 
-def _first_line(entry: Entry, here: Path | None, width: int) -> Text:
+def _first_line(entry: ModelEntry, here: Path | None, width: int) -> Text:
     from rich.text import Text
 
     nicknames = [alias for alias in entry.aliases if "/" not in alias]
     mark = ("● ", "green") if here else ("○ ", "")
-    licence = (entry.licence, "") if entry.commercial else (f"{entry.licence} nc", "yellow")
+    license = (entry.license, "") if entry.commercial else (f"{entry.license} nc", "yellow")
     line = Text.assemble(
-        mark, (f"{entry.name:{width}}", "cyan"), f" {entry.size_text:>7}  ", licence
+        mark, (f"{entry.name:{width}}", "cyan"), f" {entry.size_text:>7}  ", license
     )
     return line.append(f"  = {', '.join(nicknames)}", style="bold") if nicknames else line
 
 
-def _as_row(entry: Entry, here: Path | None) -> tuple[str, ...]:
+def _as_row(entry: ModelEntry, here: Path | None) -> tuple[str, ...]:
     return (
         entry.name,
         entry.purpose,
         entry.size_text,
-        entry.licence,
+        entry.license,
         "yes" if entry.commercial else "no",
         entry.trained_on,
         entry.source.label,
@@ -183,7 +185,7 @@ def _as_row(entry: Entry, here: Path | None) -> tuple[str, ...]:
     )
 
 
-def _as_json(entry: Entry, here: Path | None) -> dict[str, Any]:
+def _as_json(entry: ModelEntry, here: Path | None) -> dict[str, Any]:
     from dataclasses import asdict
 
     source = {"kind": type(entry.source).__name__, **asdict(entry.source)}

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, Parameter
 
-from sightline.batch.options import Flag
 from sightline.cli.physics_probes import probes
 from sightline.cli.physics_score import run, score
+from sightline.config import Flag
 from sightline.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from sightline.physics.combinatorial.spec import CombinatorialSpec
-    from sightline.physics.data.make import Step
-    from sightline.physics.data.spec import DataSpec
+    from sightline.physics.combinatorial.store import CombinatorialSpec
+    from sightline.physics.datasets.making import Step
+    from sightline.physics.datasets.spec import DataSpec
 
 app = App(name="physics", help="Videos of worlds with known laws, and how well videos obey them.")
 
@@ -43,47 +43,52 @@ def make(
     preset: Literal["code", "paper"] | None = None,
     mode: Literal["exact", "box2d"] | None = None,
     shard_seed: Flag = False,
-    quality: Literal["standard", "lossless"] | None = None,
+    quality: Literal["rle", "standard", "lossless"] | None = None,
     layout: Literal["merged", "shard"] | None = None,
     workers: int | None = None,
     cluster: Flag = False,
     address: str | None = None,
     force: Flag = False,
 ) -> int:
-    """Make a data set of videos: .slv is lossless and fast, .h5 is mp4 in the reference's layout.
+    """Simulate a data set of videos in HDF5.
 
-    Every video follows from the settings and its number, so the file is the same whoever made it. After
-    a stop the same command goes on. An option that would have no effect is refused.
+    A video depends only on the settings and its number, so the file is always the same. The same
+    command continues an interrupted run. Options without effect are refused.
 
     Args:
-        scenario: uniform, parabola, collision, combinatorial, or probe:NAME with a name that sightline
-            physics probes lists.
-        out: the file, .slv, .h5 or .hdf5; combinatorial worlds are .h5 or .hdf5 only.
-        count: how many videos, the first of those asked for; default: all of a level, of templates,
-            tasks and trials; of a split or probe as many as in the paper.
-        split: id, ood, one of its levels such as ood-r or ood-v1v2, xl or cross; default: id.
+        scenario: uniform, parabola, collision, combinatorial, or probe:NAME with a name listed by
+            `sightline physics probes`.
+        out: output file, .h5 or .hdf5.
+        count: number of videos. Default: all of a level, or of templates, tasks and trials; as many
+            as in the paper for a split or probe.
+        split: part of the parameter space: id, ood, one of its levels such as ood-r or ood-v1v2, xl or
+            cross. Default: id.
         level: a training grid of the reference instead of a split.
-        part: of a probe: train or test.
-        templates: of combinatorial worlds: 6, 30, 60, held-out, all, or ids such as 10003,10060.
-        tasks: of each template; default: 100, as in the paper.
-        trials: of each task, such as 50, or 990-999; default: as in the paper 1000, 1 if held out.
-        size: width and height in pixels; default: 128, of combinatorial worlds 256.
-        seed: of all random choices.
-        preset: ranges of the released code or of the paper, for a split or level; default: code.
-        mode: exact laws, or the reference's integrator, for a split or level; default: exact.
-        shard_seed: repeat start positions every 1000 videos, as the reference does; of a level, its
-            very cells and start positions.
-        quality: of the mp4s in .h5; default: standard.
-        layout: of .h5: groups of shards, or one shard; default: merged.
-        workers: processes that share the work; default: as many as it is worth.
-        cluster: work on Ray instead of processes of this machine.
-        address: of the Ray cluster, such as auto or ray://host:10001; default: RAY_ADDRESS, else one
-            of this machine alone.
-        force: put the new file in the place of an old one, also of one that is half made.
+        part: part of a probe: train or test.
+        templates: combinatorial worlds: 6, 30, 60, held-out, all, or ids such as 10003,10060.
+        tasks: combinatorial worlds: tasks per template. Default: 100, as in the paper.
+        trials: combinatorial worlds: trials per task, for example 50 or 990-999. Default: 1000, or 1
+            for held-out templates, as in the paper.
+        size: width and height in pixels. Default: 128; 256 for combinatorial worlds.
+        seed: random seed.
+        preset: parameter ranges of the released code or of the paper, for a split or level. Default:
+            code.
+        mode: dynamics: exact laws, or the integrator of the reference (box2d), for a split or level.
+            Default: exact.
+        shard_seed: repeat start positions every 1000 videos, as the reference does; for a level, use
+            its cells and start positions.
+        quality: coding of the frames: rle (lossless, fast), or mp4 of standard or lossless quality in
+            the released layout. Default: rle; standard for combinatorial worlds.
+        layout: groups of shards (merged), or one shard. Default: merged.
+        workers: number of worker processes. Default: chosen by the amount of work.
+        cluster: run on a Ray cluster instead of processes of this machine.
+        address: address of the Ray cluster, for example auto or ray://host:10001. Default: the
+            environment variable RAY_ADDRESS, or a new cluster on this machine.
+        force: replace an existing or unfinished file.
     """
     from sightline.cli.physics_options import check_options, one_law_spec, scenes_spec
-    from sightline.physics.data.make import make_dataset
-    from sightline.physics.data.spec import COMBINATORIAL
+    from sightline.physics.datasets.making import iter_make_dataset
+    from sightline.physics.datasets.spec import COMBINATORIAL
 
     if workers is not None and workers < 1:
         raise InputError(f"workers must be at least 1, got {workers}")
@@ -97,14 +102,14 @@ def make(
     }
     of_scenes = {"templates": templates, "tasks": tasks, "trials": trials}
     of_files = {"quality": quality, "layout": layout, "cluster": cluster, "address": address}
-    check_options(scenario, out, {**of_one_law, **of_scenes, **of_files})
+    check_options(scenario, {**of_one_law, **of_scenes, **of_files})
     common = {"size": size, "seed": seed}
     spec: DataSpec | CombinatorialSpec
     if scenario == COMBINATORIAL:
         spec = scenes_spec(templates, tasks, trials, count, {**common, "video": quality})
     else:
-        spec = one_law_spec(scenario, out, count, quality, {**common, **of_one_law})
-    steps = make_dataset(
+        spec = one_law_spec(scenario, count, quality, {**common, **of_one_law})
+    steps = iter_make_dataset(
         spec,
         out,
         layout=layout or "merged",
@@ -152,13 +157,13 @@ def _run(count: int, steps: Generator[Step, None, None]) -> int:
 
 @app.command
 def info(file: Annotated[Path, Parameter(name="FILE")], /) -> int:
-    """Say what a data set file holds: which videos, how many, their size and quality, seed, digest.
+    """Describe a data set file: number, size and quality of the videos, seed and checksum.
 
     Args:
-        file: .slv or HDF5, ours or a released one.
+        file: HDF5 file, made by Sightline or released with PhyWorld.
     """
-    from sightline.physics.data.describe import describe
-    from sightline.physics.data.open import open_dataset
+    from sightline.physics.datasets.describe import describe
+    from sightline.physics.datasets.reader import open_dataset
 
     with open_dataset(file) as data:
         for name, value in describe(data).items():

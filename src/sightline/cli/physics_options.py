@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sightline.errors import InputError
 
 if TYPE_CHECKING:
-    from sightline.physics.combinatorial.spec import CombinatorialSpec
-    from sightline.physics.data.spec import DataSpec
+    from sightline.physics.combinatorial.store import CombinatorialSpec
+    from sightline.physics.datasets.spec import DataSpec
 
 #: Options by the scenarios that they are for; all others are for any.
 _ONE_LAW = "uniform, parabola and collision"
@@ -20,20 +19,16 @@ _OPTIONS = {
     _PROBES: ("part",),
     _SCENES: ("templates", "tasks", "trials"),
 }
-#: Options by the suffixes that they are for.
-_MP4 = ("quality", "layout")
 
 
-def check_options(scenario: str, out: Path, options: dict[str, Any]) -> None:
+def check_options(scenario: str, options: dict[str, Any]) -> None:
     """Refuse an unknown scenario, and options that were given and would have no effect.
 
     Args:
         scenario: as it was given.
-        out: the file that is to be.
         options: by name; None or False when not given.
     """
-    from sightline.physics.data.pack import SUFFIX
-    from sightline.physics.data.spec import COMBINATORIAL, PROBE, check_scenario
+    from sightline.physics.datasets.spec import COMBINATORIAL, PROBE, check_scenario
 
     check_scenario(scenario)
     given = [name for name, value in options.items() if value is not None and value is not False]
@@ -42,8 +37,6 @@ def check_options(scenario: str, out: Path, options: dict[str, Any]) -> None:
     for scenarios, names in _OPTIONS.items():
         if scenarios != own:
             _refuse([name for name in given if name in names], f"for {scenarios}")
-    if out.suffix.lower() == SUFFIX and own != _SCENES:
-        _refuse([name for name in given if name in _MP4], "for .h5")
     if "level" in given and "split" in given:
         raise InputError(
             "--level is a training set in distribution, --split a test set", remedy="leave one out"
@@ -60,26 +53,23 @@ def _refuse(names: list[str], reason: str) -> None:
 
 
 def one_law_spec(
-    scenario: str, out: Path, count: int | None, quality: str | None, settings: dict[str, Any]
+    scenario: str, count: int | None, quality: str | None, settings: dict[str, Any]
 ) -> DataSpec:
     """Return the data set of one law or probe that is asked for.
 
     Args:
         scenario: of a name that there is.
-        out: the file that is to be; its suffix says how pixels are kept.
         count: how many videos; None: all of them, or as many as in the paper.
-        quality: of mp4.
+        quality: video codec; None: `rle`.
         settings: other fields of the spec; None where nothing was given.
     """
-    from sightline.physics.data.pack import SUFFIX
-    from sightline.physics.data.spec import DataSpec, full_count
+    from sightline.physics.datasets.spec import DataSpec, full_count
 
     given = {name: value for name, value in settings.items() if value is not None}
     if count is None:
         named = {name: value for name, value in given.items() if name not in ("size", "mode")}
         count = full_count(scenario, **named)
-    video = "runs" if out.suffix.lower() == SUFFIX else quality or "standard"
-    return DataSpec(scenario, count, video=video, **given)
+    return DataSpec(scenario, count, video=quality or "rle", **given)
 
 
 def scenes_spec(
@@ -98,9 +88,8 @@ def scenes_spec(
         count: only the first so many videos of all of these; None: all.
         settings: other fields of the spec; None where nothing was given.
     """
-    from sightline.physics.combinatorial.layout import TASKS
-    from sightline.physics.combinatorial.spec import CombinatorialSpec, parse_trials
-    from sightline.physics.combinatorial.templates import SETS, parse_templates
+    from sightline.physics.combinatorial.store import CombinatorialSpec, parse_trials
+    from sightline.physics.combinatorial.tasks import PAPER_TASKS, SETS, parse_templates
 
     if templates is None:
         raise InputError(
@@ -110,5 +99,5 @@ def scenes_spec(
     ids = parse_templates(templates)
     first, number = parse_trials(trials, ids)
     given = {name: value for name, value in settings.items() if value is not None}
-    tasks = TASKS if tasks is None else tasks
+    tasks = PAPER_TASKS if tasks is None else tasks
     return CombinatorialSpec(ids, tasks, number, first, limit=count, **given)

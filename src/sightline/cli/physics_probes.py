@@ -26,9 +26,9 @@ _COLUMNS = (
 
 
 def probes() -> int:
-    """List the probes: what each asks, what it trains on and tests on, and how it is read.
+    """List the probes with their question, training set, test set and metric.
 
-    In a terminal a listing for people; into a pipe one line per probe, separated by tabs.
+    A terminal shows a table; a pipe receives one line per probe, separated by tabs.
     """
     from sightline.physics.probes import PROBES
 
@@ -61,7 +61,7 @@ def show(listed: Sequence[Probe], console: Console) -> None:
             table.add_row("tests on", f"{describe(probe.test)} ({probe.test_count:,} videos)")
             console.print(Padding(table, (0, 0, 0, 2)), highlight=False)
     console.print(
-        "\n[bold]sightline physics make probe:NAME --part train --out train.slv[/] makes what a probe "
+        "\n[bold]sightline physics make probe:NAME --part train --out train.h5[/] makes what a probe "
         "trains on, [bold]--part test[/] what it tests on.",
         highlight=False,
     )

@@ -1,4 +1,4 @@
-"""A progress bar with rate and time left on the error stream; nothing when that is no terminal."""
+"""A progress bar with rate and remaining time on the error stream, if that is a terminal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rich.text import Text
 
 
 class _Rate(ProgressColumn):
-    """Files (or frames) per second, or seconds for each when they take longer."""
+    """Inputs (or frames) per second, or seconds for each if they take longer."""
 
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
@@ -37,25 +37,30 @@ class Display:
         self._task = bar.add_task(what, total=total)
 
     def advance(self) -> None:
-        """One more file is done."""
+        """Count one more input as done."""
         if self._total > 1:
             self._bar.update(self._task, advance=1, description=self._what)
 
-    def frame(self, done: int, total: int | None) -> None:
-        """So many frames of the present video are done; a video alone has the bar to itself."""
-        if self._total == 1:
-            self._bar.update(self._task, completed=done, total=total)
-        else:
-            self._bar.update(self._task, description=f"frame {done}/{total or '?'}")
+    def step(self, done: int, total: int | None, text: str = "") -> None:
+        """Show the progress inside the present input.
 
-    def note(self, text: str) -> None:
-        """Say what is being done with the present file; forgotten when it is done."""
-        self._bar.update(self._task, description=text)
+        Args:
+            done: number of steps done, such as frames of a video.
+            total: number of all steps, if known.
+            text: description of the steps. Default: frames.
+        """
+        if self._total == 1:
+            self._bar.update(
+                self._task, completed=done, total=total, description=text or self._what
+            )
+        else:
+            text = text or f"frame {done}/{total or '?'}"
+            self._bar.update(self._task, description=text)
 
 
 @contextmanager
 def progress(total: int, what: str = "depth") -> Iterator[Display]:
-    """Show a bar for `total` files while the block runs, with a word for what is being made."""
+    """Show a bar for `total` inputs while the block runs; `what` describes the results."""
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),

@@ -1,22 +1,23 @@
-"""`sightline questions`: samples for training and testing models that answer."""
+"""`sightline questions`: question sets for training and evaluating vision-language models."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, Parameter
 
+from sightline.config import ParallelConfig
 from sightline.errors import InputError
 
 if TYPE_CHECKING:
-    from sightline.perception.questions.count_sets import Counted
-    from sightline.perception.questions.sets import Seen
+    from sightline.perception.questions.count_sets import AnnotatedImage
+    from sightline.perception.questions.sets import DepthImage
 
-app = App(name="questions", help="Make questions about pictures, with their answers.")
+app = App(name="questions", help="Make question sets about images.")
 
 Pictures = Annotated[list[str], Parameter(name="PICTURES")]
 
@@ -33,24 +34,26 @@ def depth(
     points: Annotated[list[int], Parameter(consume_multiple=True)] = [2, 3, 4, 5],  # noqa: B006
     map_first: bool = False,
     seed: int = 0,
+    parallel: Annotated[ParallelConfig, Parameter(name="*")] = ParallelConfig(),  # noqa: B008
 ) -> int:
-    """Ask for depth maps, and which of some marked points is nearest, directly and in steps.
+    """Make questions for depth maps and for the nearest of some marked points.
 
-    Writes `images/`, `generation.json` (maps), `pointing.json` (where points are and how near, which
-    `train speaker` leaves out) and `reasoning.json`, lists that LLaVA's trainers read.
+    Writes `images/`, `generation.json` (depth maps), `pointing.json` (positions of points and how
+    near they are; not used by `train vlm`) and `reasoning.json`, in LLaVA's format.
 
     Args:
-        pictures: photographs, folders, or quoted globs.
-        out: folder for the set.
-        model: depth model whose maps are the truth.
-        codebook: that writes the tokens.
-        asked_share: of the pictures that are asked about points, at least one; of all the map is asked
-            for.
-        points: how many there may be, 2 to 5.
-        map_first: ask each question about points a third time, without the step of coordinates.
-        seed: of everything drawn.
+        pictures: photos, folders, or quoted globs.
+        out: output folder.
+        model: depth model that provides the ground truth.
+        codebook: codebook of the depth tokens.
+        asked_share: share of images with questions about points, at least one; the depth map is
+            asked for in all.
+        points: numbers of points, 2 to 5.
+        map_first: add each question about points a third time, without the step of coordinates.
+        seed: random seed.
+        parallel: where to run.
     """
-    from sightline.perception.codebook.tokenizer import DepthTokenizer
+    from sightline.perception.codebook import DepthTokenizer
     from sightline.perception.questions.sets import write_depth_sets
 
     _check_points(points)
@@ -58,7 +61,7 @@ def depth(
     problems: list[str] = []
     with _reported(problems):
         made = write_depth_sets(
-            _seen(pictures, model, problems),
+            _seen(pictures, model, parallel, problems),
             out,
             DepthTokenizer(codebook).to_text,
             asked_share=asked_share,
@@ -80,19 +83,20 @@ def hardblink(
     points: Annotated[list[int], Parameter(consume_multiple=True)] = [3, 4, 5],  # noqa: B006
     rule: Literal["hard", "harder"] = "hard",
     seed: int = 0,
+    parallel: Annotated[ParallelConfig, Parameter(name="*")] = ParallelConfig(),  # noqa: B008
 ) -> int:
-    """Make a HardBLINK of any pictures; score models on it with `sightline quiz hardblink`.
+    """Make a HardBLINK set from any images; evaluate on it with `sightline quiz hardblink`.
 
     Args:
-        pictures: photographs, folders, or quoted globs.
-        out: folder for the set.
-        model: depth model whose maps are the truth.
-        points: how many there are, 2 to 5, by the rule harder to 8; every picture is asked about with
-            each number.
-        rule: where points may be; harder: nearer to each other, in the picture and in depth.
-        seed: of their places.
+        pictures: photos, folders, or quoted globs.
+        out: output folder.
+        model: depth model that provides the ground truth.
+        points: numbers of points, 2 to 5, or to 8 with the rule harder; every image is used with each.
+        rule: placement rule; harder: points nearer to each other, in the image and in depth.
+        seed: random seed of the points.
+        parallel: where to run.
     """
-    from sightline.perception.questions.markers import HARD, HARDER, MANY_LETTERS
+    from sightline.perception.questions.hardblink import HARD, HARDER, MANY_LETTERS
     from sightline.perception.questions.sets import write_hard_blink
 
     _check_points(points, 5 if rule == "hard" else len(MANY_LETTERS))
@@ -100,7 +104,7 @@ def hardblink(
     problems: list[str] = []
     chosen = HARD if rule == "hard" else HARDER
     with _reported(problems):
-        seen = list(_seen(pictures, model, problems))
+        seen = list(_seen(pictures, model, parallel, problems))
         made = write_hard_blink(seen, out, counts=points, rule=chosen, seed=seed)
     print(f"{len(made)} questions in {out}")
     return _report(problems)
@@ -117,18 +121,17 @@ def count(
     most_of_a_count: int = 1000,
     seed: int = 0,
 ) -> int:
-    """Ask for boxes, and how many there are of a kind, directly and by way of boxes.
+    """Make questions for boxes and for the number of objects of a kind.
 
-    Writes `images/`, `boxes.json` and `counting.json`, lists that LLaVA's trainers read.
+    Writes `images/`, `boxes.json` and `counting.json`, in LLaVA's format.
 
     Args:
-        source: annotations in LVIS's or COCO's layout; or a folder of `sightline scenes make`.
-        out: folder for the set.
-        images: folder of the pictures that annotations name.
-        asked_share: of the pictures that the number is asked of, at least one; of all the boxes are
-            asked for.
-        most_of_a_count: questions with the same answer, at most.
-        seed: of everything drawn.
+        source: annotations in LVIS or COCO format, or a folder of `sightline scenes make`.
+        out: output folder.
+        images: folder of the annotated images.
+        asked_share: share of images with counting questions, at least one; boxes are asked for in all.
+        most_of_a_count: maximum number of questions with the same answer.
+        seed: random seed.
     """
     from sightline.perception.questions.count_sets import write_count_sets
 
@@ -159,21 +162,21 @@ def curriculum(
     seed: int = 0,
     force: Annotated[bool, Parameter(negative="")] = False,
 ) -> None:
-    """Write all epochs of AURORA's curriculum as one list, for trainers that read it from end to end.
+    """Write all epochs of AURORA's curriculum as one list, for other trainers.
 
-    Perceiving alone comes first, and gives way to reasoning; `sightline train speaker` needs no such
-    file.
+    Samples of perception alone come first and are gradually replaced by reasoning; `sightline train
+    vlm` does not need this file.
 
     Args:
-        folder: that `questions depth` or `questions count` wrote; the list names pictures from there.
+        folder: folder of `questions depth` or `questions count`; images are relative to it.
         out: JSON file to write.
-        epochs: over which the share of perception alone falls from all to a tenth.
-        size: samples of an epoch; by default as many as teach perception alone.
-        seed: of the order.
-        force: write over a file that is there.
+        epochs: number of epochs, over which the share of perception samples falls from 1 to 0.1.
+        size: samples per epoch; default: the number of perception samples.
+        seed: random seed of the order.
+        force: overwrite an existing file.
     """
     from sightline.cli.targets import check_target
-    from sightline.perception.questions.single import write_curriculum
+    from sightline.perception.questions.records import write_curriculum
 
     check_target(out, "--out", force=force)
     if not folder.is_dir():
@@ -182,31 +185,32 @@ def curriculum(
     print(f"{made} samples in {out}")
 
 
-def _seen(pictures: list[str], model: str, problems: list[str]) -> Iterator[Seen]:
-    """Look at pictures one by one; what cannot be read is kept for the end."""
-    from sightline.batch.inputs import expand
+def _seen(
+    pictures: list[str], model: str, parallel: ParallelConfig, problems: list[str]
+) -> Iterator[DepthImage]:
+    """Yield images with estimated depth; errors are collected in `problems`."""
     from sightline.cli.progress import progress
-    from sightline.depth.estimator import load
-    from sightline.files.pictures import read_picture
-    from sightline.perception.questions.sets import see
+    from sightline.io.inputs import expand
+    from sightline.perception.questions.sets import estimated_depth_images
 
     paths = [one.path for one in expand(pictures, recursive=True) if not one.is_video]
-    estimator = load(model)
-    with progress(len(paths), "pictures") as display:
-        for number, path in enumerate(paths):
-            try:
-                picture = read_picture(path)
-                yield see(f"{number:06d}", picture.pixels, estimator.infer(picture))
-            except InputError as error:
-                problems.append(str(error))
+    with (
+        redirect_stdout(sys.stderr),  # Ray prints to stdout
+        progress(len(paths), "pictures") as display,
+        closing(estimated_depth_images(paths, model, parallel)) as images,
+    ):
+        for image in images:
+            if isinstance(image, InputError):
+                problems.append(str(image))
+            else:
+                yield image
             display.advance()
 
 
 def _counted(
     source: Path, images: Path | None, problems: list[str]
-) -> tuple[list[str], Iterator[Counted]]:
-    from sightline.perception.questions.count_sets import counted_scenes
-    from sightline.perception.questions.lvis import read_annotations
+) -> tuple[list[str], Iterator[AnnotatedImage]]:
+    from sightline.perception.questions.count_sets import counted_scenes, read_annotations
 
     def skip(error: InputError) -> None:
         problems.append(str(error))
@@ -216,7 +220,11 @@ def _counted(
             raise InputError("scenes bring their own pictures", remedy="leave out --images")
         return counted_scenes(source, skip=skip)
     if images is None:
-        raise InputError("where are the pictures?", path=source, remedy="give --images FOLDER")
+        raise InputError(
+            "annotations need the folder of their images",
+            path=source,
+            remedy="give --images FOLDER",
+        )
     found = read_annotations(source)
     return list(found.kinds), found.counted(images, skip)
 

@@ -1,4 +1,4 @@
-"""`sightline scenes`: make synthetic pictures with exact depth, and look at them."""
+"""`sightline scenes`: generate synthetic pictures with exact depth, and view them."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter, Token
 
-from sightline.batch.options import Flag
+from sightline.config import Flag
 from sightline.errors import InputError
 
 if TYPE_CHECKING:
-    from sightline.scenes.run import Outcome
-    from sightline.scenes.show import Panel
+    from sightline.scenes.contact_sheet import ScenePanel
+    from sightline.scenes.dataset import SceneOutcome
 
-app = App(name="scenes", help="Make synthetic pictures with exact depth, and look at them.")
+app = App(name="scenes", help="Generate synthetic pictures with exact depth, and view them.")
 
-#: Failures that are told one by one; a bug makes many of the same.
+#: Failures that are reported one by one.
 TOLD = 10
 
 
@@ -47,31 +47,33 @@ def make(
     cluster: Flag = False,
     address: str | None = None,
 ) -> int:
-    """Make scenes: pictures with exact depth, camera, and a mask and box for every thing.
+    """Generate scenes: pictures with exact depth, camera, instance masks and boxes.
 
-    The same command again makes only what is missing. Every scene follows from the seed and its
-    number, so several runs can share the work by `start`.
+    Running the command again generates only missing scenes. A scene depends only on the seed and its
+    index, so several runs can share the work by `start`.
 
     Args:
-        count: how many.
-        out: folder for them; one folder has one seed and size.
+        count: number of scenes.
+        out: output folder; a folder holds one seed and size.
         size: width x height in pixels.
-        seed: of all random choices.
-        start: number of the first one.
-        kinds: kinds of scenes to choose from, separated by commas; default: all.
-        textures: folder of photographs to put on some of the surfaces. The scenes are then not free
-            of other people's pictures.
-        workers: processes that share the work; default: one per core.
-        cluster: work on Ray instead of processes of this machine.
-        address: of the Ray cluster, such as auto or ray://host:10001; default: RAY_ADDRESS, else one
-            of this machine alone.
+        seed: random seed.
+        start: index of the first scene.
+        kinds: kinds of scenes to choose from, separated by commas; default: the standard mix.
+        textures: folder of photographs for some of the surfaces; their license then applies to the
+            scenes too.
+        workers: number of processes; default: one per core.
+        cluster: use Ray instead of local processes.
+        address: address of the Ray cluster, such as auto or ray://host:10001; default: RAY_ADDRESS,
+            else a local one.
     """
     from sightline.cli.progress import progress
-    from sightline.scenes.run import make_scenes
-    from sightline.scenes.spec import MOST, SceneSpec, parse_size
+    from sightline.scenes.config import MAX_SCENES, SceneSpec, parse_size
+    from sightline.scenes.dataset import write_scenes
 
-    if count < 1 or start < 0 or start + count > MOST:
-        raise InputError(f"scenes are numbered from 0 to {MOST - 1:,}, got {count} from {start}")
+    if count < 1 or start < 0 or start + count > MAX_SCENES:
+        raise InputError(
+            f"scenes are numbered from 0 to {MAX_SCENES - 1:,}, got {count} from {start}"
+        )
     if workers is not None and workers < 1:
         raise InputError(f"workers must be at least 1, got {workers}")
     if address is not None and not cluster:
@@ -80,8 +82,8 @@ def make(
     folder = None if textures is None else str(textures.absolute())
     spec = SceneSpec(seed, width, height, kinds, folder)
     begin = time.perf_counter()
-    outcomes: list[Outcome] = []
-    results = make_scenes(
+    outcomes: list[SceneOutcome] = []
+    results = write_scenes(
         spec,
         out,
         range(start, start + count),
@@ -91,7 +93,7 @@ def make(
     )
     try:
         with (
-            redirect_stdout(sys.stderr),  # where Ray's own remarks belong
+            redirect_stdout(sys.stderr),  # Ray prints to stdout
             progress(count, "scenes") as display,
             closing(results),
         ):
@@ -106,9 +108,9 @@ def make(
     return _report(outcomes, out, time.perf_counter() - begin)
 
 
-def _report(outcomes: Sequence[Outcome], out: Path, seconds: float) -> int:
-    """Print what was made, and what was not, and return the exit code."""
-    from sightline.batch.outcome import one_line
+def _report(outcomes: Sequence[SceneOutcome], out: Path, seconds: float) -> int:
+    """Print the numbers of written, existing and failed scenes; return the exit code."""
+    from sightline.errors import one_line
 
     failures = [outcome for outcome in outcomes if outcome.failure is not None]
     skipped = sum(outcome.skipped for outcome in outcomes)
@@ -139,19 +141,19 @@ def show(
     kinds: Kinds = None,
     textures: Path | None = None,
 ) -> int:
-    """Draw a contact sheet of scenes: picture, depth, things.
+    """Draw a contact sheet of scenes: picture, depth, instances.
 
     Args:
-        folder: a folder of scenes; without it, fresh ones are made for the sheet.
-        out: the sheet, a PNG file.
-        count: how many scenes.
-        seed: of the fresh scenes, or of the choice from the folder.
-        size: of fresh scenes: width x height in pixels.
-        kinds: of fresh scenes: kinds to choose from, separated by commas.
-        textures: of fresh scenes: folder of photographs to put on some of the surfaces.
+        folder: folder of scenes; without it, new scenes are generated for the sheet.
+        out: output PNG file.
+        count: number of scenes.
+        seed: random seed of new scenes, or of the selection from the folder.
+        size: size of new scenes, width x height in pixels.
+        kinds: kinds of new scenes to choose from, separated by commas.
+        textures: folder of photographs for some of the surfaces of new scenes.
     """
     from sightline.cli.progress import progress
-    from sightline.scenes.show import write_sheet
+    from sightline.scenes.contact_sheet import write_contact_sheet
 
     if count < 1:
         raise InputError(f"count must be at least 1, got {count}")
@@ -166,39 +168,39 @@ def show(
         for panel in panels:
             shown.append(panel)
             display.advance()
-    write_sheet(out, shown)
+    write_contact_sheet(out, shown)
     print(out)
     return 0
 
 
-def _from_folder(folder: Path, count: int, seed: int) -> Iterator[Panel]:
-    """Choose scenes of a folder at random and read them, by number."""
+def _from_folder(folder: Path, count: int, seed: int) -> Iterator[ScenePanel]:
+    """Select scenes of a folder at random and read them, by index."""
     import numpy as np
 
-    from sightline.scenes.read import list_scenes, read_scene
-    from sightline.scenes.show import stored_panel
+    from sightline.scenes.contact_sheet import panel_from_stored
+    from sightline.scenes.storage import list_scenes, read_scene
 
     there = list_scenes(folder)
     if not there:
         raise InputError("no scene in this folder", path=folder)
     rng = np.random.default_rng(seed)
     chosen = sorted(rng.choice(there, min(count, len(there)), replace=False).tolist())
-    return (stored_panel(read_scene(folder, index)) for index in chosen)
+    return (panel_from_stored(read_scene(folder, index)) for index in chosen)
 
 
 def _fresh(
     count: int, seed: int, size: str, kinds: tuple[str, ...] | None, textures: Path | None
-) -> Iterator[Panel]:
-    """Make the first scenes of a seed."""
-    from sightline.scenes.make import make_scene
-    from sightline.scenes.photos import PhotoTextures
-    from sightline.scenes.show import fresh_panel
-    from sightline.scenes.spec import SceneSpec, parse_size
+) -> Iterator[ScenePanel]:
+    """Generate the first scenes of a seed."""
+    from sightline.scenes.config import SceneSpec, parse_size
+    from sightline.scenes.contact_sheet import panel_from_scene
+    from sightline.scenes.generate import make_scene
+    from sightline.scenes.rendering.photo_textures import PhotoTextures
 
     spec = SceneSpec(seed, *parse_size(size), kinds)
     photos = None if textures is None else PhotoTextures(textures)
     return (
-        fresh_panel(
+        panel_from_scene(
             make_scene(
                 spec.seed,
                 index,

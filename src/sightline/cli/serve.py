@@ -1,4 +1,4 @@
-"""`sightline serve`: the page and the REST service."""
+"""`sightline serve`: start the web page and the REST service."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from sightline.app.options import ServeOptions
 from sightline.errors import InputError, install
+from sightline.server.config import ServeConfig
 
 
 def serve(
     *,
-    options: Annotated[ServeOptions, Parameter(name="*")] = ServeOptions(),  # noqa: B008 - frozen
+    config: Annotated[ServeConfig, Parameter(name="*")] = ServeConfig(),  # noqa: B008 - frozen
 ) -> int:
-    """Serve a page to look at and a REST service to build on, until Ctrl-C.
+    """Serve the web page and the REST API until Ctrl-C.
 
-    Only this machine can reach it unless --host says otherwise, which needs a token.
+    By default only this machine can reach it; --host changes that and needs a token.
 
     Args:
-        options: everything; one flag per field.
+        config: settings of the server.
     """
     try:
-        from sightline.app.run import serve as run
+        from sightline.server.run import serve as run
     except ImportError as error:
-        raise InputError(f"the service needs {error.name}", remedy=install("app")) from error
-    return run(options)
+        raise InputError(f"the server needs {error.name}", remedy=install("app")) from error
+    return run(config)

@@ -1,4 +1,4 @@
-"""`sightline tokens encode|decode|train`: depth maps as the words of a language model."""
+"""`sightline tokens encode|decode|train`: depth maps as tokens of a language model."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
+from sightline.cli.config_file import ConfigFile
 from sightline.errors import InputError
-from sightline.perception.codebook.options import CodebookOptions
+from sightline.perception.options import CodebookOptions
 
 if TYPE_CHECKING:
     from sightline.types import DepthMap
 
-app = App(name="tokens", help="Depth maps as tokens, and tokens as depth maps.")
+app = App(name="tokens", help="Convert depth maps to tokens and back.")
 
 
 @app.command
@@ -26,19 +27,19 @@ def encode(
     model: str = "default",
     codebook: str = "codebook",
 ) -> None:
-    """Print the 102 tokens of a picture's depth, or of a depth map.
+    """Print the 102 tokens of the depth of an image, or of a depth map.
 
-    A `.npz` or 16-bit `.png` that Sightline wrote is taken as depth; any other picture is looked at by
-    a depth model first.
+    A `.npz` or 16-bit `.png` written by Sightline is read as depth; for any other image, depth is
+    estimated.
 
     Args:
-        picture: a photograph, or a depth map.
-        depth: what is given is depth: an `.exr` that Sightline wrote, or a grey picture, where bright
-            is near.
-        model: depth model for photographs.
+        picture: image or depth map.
+        depth: read the input as depth: an `.exr` written by Sightline, or a gray image where near is
+            bright.
+        model: depth model for images.
         codebook: registry name or file of the codebook.
     """
-    from sightline.perception.codebook.tokenizer import DepthTokenizer
+    from sightline.perception.codebook import DepthTokenizer
 
     tokenizer = DepthTokenizer(codebook)
     print(tokenizer.to_text(_depth_of(picture, model, given=depth)))
@@ -54,19 +55,18 @@ def decode(
     codebook: str = "codebook",
     force: Annotated[bool, Parameter(negative="")] = False,
 ) -> None:
-    """Turn 102 tokens back into a grey picture of the depth, bright is near.
+    """Decode 102 tokens to a gray image of the depth, near is bright.
 
     Args:
-        tokens: the text, a file that holds it, or - for the standard input. Words around the map do not
-            matter.
+        tokens: text, a file that contains it, or - for standard input. Text around the tokens is
+            ignored.
         out: PNG file to write.
-        size: width x height of the picture, such as 640x480; 320x320 as it is decoded by default.
+        size: width x height of the image, such as 640x480; default: 320x320.
         codebook: registry name or file of the codebook.
-        force: write over a file that is there.
+        force: overwrite an existing file.
     """
     from sightline.cli.targets import check_target
-    from sightline.perception.codebook.pictures import write_map
-    from sightline.perception.codebook.tokenizer import DepthTokenizer
+    from sightline.perception.codebook import DepthTokenizer, write_map
 
     check_target(out, "--out", force=force, suffix=".png")
     wanted = None if size is None else _size(size)
@@ -80,34 +80,39 @@ def train(
     *,
     data: Annotated[list[str], Parameter(negative=())],
     out: Path,
+    config: ConfigFile = None,  # noqa: ARG001 - read before the command runs
     options: Annotated[CodebookOptions, Parameter(name="*")] = CodebookOptions(),  # noqa: B008
 ) -> None:
-    """Train a codebook of your own; stop it at any time, the same command goes on.
+    """Train a codebook; an interrupted run resumes with the same command.
 
     Args:
-        data: SET:FOLDER@SHARE as for `sightline train teacher`, several times; only depth is used.
+        data: SET:FOLDER@SHARE as for `sightline train teacher`, repeatable; only depth is used.
         out: folder of the run: checkpoint, log, and at the end codebook.onnx.
-        options: everything else; one flag per field.
+        config: TOML file with options.
+        options: training options.
     """
-    from sightline.depth.training.data import open_sources
-    from sightline.perception.codebook.files import write_codebook
-    from sightline.perception.codebook.network import SIDE
-    from sightline.perception.codebook.training import train_codebook
+    from sightline.perception.codebook import SIDE, write_codebook
+    from sightline.perception.codebook_training import train_codebook
+    from sightline.training.data.sources import open_sources
+    from sightline.training.signals import stop_on_signals
 
     sources = open_sources(data, SIDE, notify=_tell)
-    codebook = train_codebook(sources, out, options, report=_tell, data={"data": data})
+    with stop_on_signals() as stop:
+        codebook = train_codebook(
+            sources, out, options, report=_tell, data={"data": data}, stop=stop
+        )
     write_codebook(codebook, out / "codebook.onnx")
     print(out / "codebook.onnx")
 
 
 def _depth_of(path: Path, model: str, *, given: bool) -> DepthMap:
-    from sightline.files.depth_files import is_depth_file, read_depth
-    from sightline.perception.codebook.pictures import read_grey
+    from sightline.io.depth_files import is_depth_file, read_depth
+    from sightline.perception.codebook import read_gray
 
     if is_depth_file(path) or (given and path.suffix.lower() == ".exr"):
         return read_depth(path)
     if given:
-        return read_grey(path)
+        return read_gray(path)
     if path.suffix.lower() == ".exr":
         raise InputError("may be a depth map", path=path, remedy="add --depth if it is")
     from sightline.depth.estimator import load
@@ -116,8 +121,8 @@ def _depth_of(path: Path, model: str, *, given: bool) -> DepthMap:
 
 
 def _size(text: str) -> tuple[int, int]:
-    from sightline.files.reading import MAX_PIXELS
-    from sightline.scenes.spec import parse_size
+    from sightline.io.reading import MAX_PIXELS
+    from sightline.scenes.config import parse_size
 
     width, height = parse_size(text)
     if min(width, height) < 1 or width * height > MAX_PIXELS:
@@ -128,8 +133,8 @@ def _size(text: str) -> tuple[int, int]:
 
 
 def _text_of(tokens: str) -> str:
-    from sightline.files.reading import read_bytes
-    from sightline.perception.codebook.words import START
+    from sightline.io.reading import read_bytes
+    from sightline.perception.tokens import START
 
     if START in tokens:
         return tokens

@@ -1,22 +1,28 @@
-"""`sightline train teacher|student|metric|speaker|mean|shards`: each stage is one command."""
+"""`sightline train teacher|student|metric|vlm|mean|shards`: each stage is one command."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, Parameter
 
-from sightline.depth.training.options import MetricOptions, StudentOptions, TrainOptions
+from sightline.cli.config_file import ConfigFile
+from sightline.depth.training.config import (
+    DepthTrainConfig,
+    MetricTrainConfig,
+    StudentTrainConfig,
+)
 from sightline.errors import InputError
-from sightline.perception.model.options import AdaptOptions, SpeakerOptions
+from sightline.perception.options import LoraOptions, VLMTraining
 
 if TYPE_CHECKING:
-    from sightline.depth.training.stages import Score
-    from sightline.depth.training.stream import Source
+    from sightline.depth.training.task import Score
 
-app = App(name="train", help="Train a teacher, a student, a metric model or a speaker.")
+app = App(
+    name="train", help="Train a teacher, a student, a metric model or a vision-language model."
+)
 
 DATA_HELP = """SET:FOLDER or SET:FOLDER@SHARE, several times. SET: pairs (rgbd_train and scenes),
 photos (photos:FOLDER:LABELS), shards, hypersim, vkitti2, tartanair, blendedmvs, irs. SHARE: samples
@@ -31,23 +37,27 @@ def teacher(
     data: Data,
     out: Path,
     validate: Path | None = None,
-    options: Annotated[TrainOptions, Parameter(name="*")] = TrainOptions(),  # noqa: B008 - frozen
+    config: ConfigFile = None,  # noqa: ARG001 - read before the command runs
+    options: Annotated[DepthTrainConfig, Parameter(name="*")] = DepthTrainConfig(),  # noqa: B008
 ) -> None:
     """Train a teacher on exact and measured depth.
 
-    Stop it at any time; the same command goes on where it stopped. For several processes:
+    Stop it at any time; the same command resumes. For several processes:
     `torchrun --nproc-per-node N -m -- sightline train teacher ...`.
 
     Args:
-        data: what to learn from.
-        out: folder of the run: checkpoint, log, and at the end model.safetensors.
-        validate: folder in the format of `sightline bench rgbd`, scored as training goes.
-        options: everything else; one flag per field.
+        data: Training data.
+        out: Folder of the run: checkpoint, log and, at the end, model.safetensors.
+        validate: Folder in the format of `sightline bench rgbd`, scored during training.
+        config: TOML file with options.
+        options: Options; one flag per field.
     """
-    from sightline.depth.training.data import open_sources
+    from sightline.depth.training.task import train_teacher
+    from sightline.training.signals import stop_on_signals
 
-    sources = open_sources(data, options.short_side, notify=_tell)
-    _run("teacher", sources, out, options, validate, {"data": data})
+    with stop_on_signals() as stop:
+        model = train_teacher(data, out, options, score=_score(validate), report=_tell, stop=stop)
+    _done(model)
 
 
 @app.command
@@ -59,35 +69,40 @@ def student(
     data: Data | None = None,
     share: int = 16,
     validate: Path | None = None,
-    options: Annotated[StudentOptions, Parameter(name="*")] = StudentOptions(),  # noqa: B008
+    config: ConfigFile = None,  # noqa: ARG001 - read before the command runs
+    options: Annotated[StudentTrainConfig, Parameter(name="*")] = StudentTrainConfig(),  # noqa: B008
 ) -> None:
-    """Train a student on photographs that a teacher, or several, labelled.
+    """Train a student on photographs with pseudo-labels of one or several teachers.
 
-    Labels of several teachers are brought to one scale and averaged; where they disagree, they count
-    less. Photographs whose name falls into the held-out fiftieth are never used.
+    Labels of several teachers are aligned and averaged; where they disagree, they weigh less. Held-out
+    photographs, one in fifty by file name, are never used.
 
     Args:
-        out: folder of the run: checkpoint, log, and at the end model.safetensors.
-        photos: folder of photographs.
-        labels: a folder that `sightline label` wrote, or of another teacher; several times for an
-            ensemble, the sharpest first.
-        data: exact or measured depth to mix in, or labelled photographs as shards.
-        share: samples of every batch that come from the photographs.
-        validate: folder in the format of `sightline bench rgbd`, scored as training goes.
-        options: everything else; one flag per field.
+        out: Folder of the run: checkpoint, log and, at the end, model.safetensors.
+        photos: Folder of photographs.
+        labels: Folder that `sightline label` wrote; several times for an ensemble, the sharpest first.
+        data: Exact or measured depth to mix in, or labeled photographs as shards.
+        share: Number of samples per batch that come from the photographs.
+        validate: Folder in the format of `sightline bench rgbd`, scored during training.
+        config: TOML file with options.
+        options: Options; one flag per field.
     """
-    from sightline.depth.training.data import open_photos, open_sources
+    from sightline.depth.training.task import train_student
+    from sightline.training.signals import stop_on_signals
 
-    if (photos is None) != (not labels):
-        raise InputError("photographs and labels belong together", remedy="give both or none")
-    if photos is None and not data:
-        raise InputError("nothing to learn from", remedy="give --photos and --labels, or --data")
-    sources: list[Source] = []
-    if photos is not None:
-        sources.append(open_photos(photos, labels or [], options.short_side, share, notify=_tell))
-    sources += open_sources(data or [], options.short_side, notify=_tell)
-    where = {"photos": photos, "labels": labels or [], "share": share, "data": data or []}
-    _run("student", sources, out, options, validate, where)
+    with stop_on_signals() as stop:
+        model = train_student(
+            out,
+            options,
+            photos=photos,
+            labels=labels or [],
+            data=data or [],
+            share=share,
+            score=_score(validate),
+            report=_tell,
+            stop=stop,
+        )
+    _done(model)
 
 
 @app.command
@@ -96,26 +111,30 @@ def metric(
     data: Data,
     out: Path,
     validate: Path | None = None,
-    options: Annotated[MetricOptions, Parameter(name="*")] = MetricOptions(),  # noqa: B008
+    config: ConfigFile = None,  # noqa: ARG001 - read before the command runs
+    options: Annotated[MetricTrainConfig, Parameter(name="*")] = MetricTrainConfig(),  # noqa: B008
 ) -> None:
-    """Train a model of metres on measured depth; pairs without a known unit are left out.
+    """Train a metric model on measured depth; pairs without a known unit are left out.
 
     Args:
-        data: what to learn from.
-        out: folder of the run: checkpoint, log, and at the end model.safetensors.
-        validate: folder in the format of `sightline bench rgbd`, scored in metres as training goes.
-        options: everything else; one flag per field.
+        data: Training data.
+        out: Folder of the run: checkpoint, log and, at the end, model.safetensors.
+        validate: Folder in the format of `sightline bench rgbd`, scored in meters during training.
+        config: TOML file with options.
+        options: Options; one flag per field.
     """
-    from sightline.depth.training.data import open_sources
+    from sightline.depth.training.task import train_metric
+    from sightline.training.signals import stop_on_signals
 
-    sources = open_sources(
-        data, options.short_side, metric=True, camera=options.focal > 0, notify=_tell
-    )
-    _run("metric", sources, out, options, validate, {"data": data})
+    with stop_on_signals() as stop:
+        model = train_metric(
+            data, out, options, score=_score(validate, metric=True), report=_tell, stop=stop
+        )
+    _done(model)
 
 
 @app.command
-def speaker(
+def vlm(
     *,
     model: str,
     questions: Annotated[list[Path], Parameter(negative=())],
@@ -123,59 +142,60 @@ def speaker(
     codebook: str = "codebook",
     size: int = 20_000,
     epochs: int = 10,
-    adapt: Annotated[AdaptOptions, Parameter(name="*")] = AdaptOptions(),  # noqa: B008 - frozen
-    options: Annotated[SpeakerOptions, Parameter(name="*")] = SpeakerOptions(),  # noqa: B008
+    adapt: Annotated[LoraOptions, Parameter(name="*")] = LoraOptions(),  # noqa: B008 - frozen
+    options: Annotated[VLMTraining, Parameter(name="*")] = VLMTraining(),  # noqa: B008
     dtype: Literal["float32", "bfloat16"] = "float32",
-    device: str | None = None,
+    config: ConfigFile = None,  # noqa: ARG001 - read before the command runs
 ) -> None:
-    """Teach a LLaVA-type model perception tokens by LoRA, perceiving first, then reasoning by it.
+    """Fine-tune a LLaVA-type model on perception tokens with LoRA.
 
-    Stop it at any time; the same command goes on where it stopped. For several processes:
-    `torchrun --nproc-per-node N -m -- sightline train speaker ...`. Defaults are AURORA's.
+    The share of perception samples falls during training, and that of reasoning samples rises. An
+    interrupted run resumes with the same command. For several processes:
+    `torchrun --nproc-per-node N -m -- sightline train vlm ...`. Defaults are those of AURORA.
 
     Args:
         model: folder or hub name of the model to start from.
-        questions: folder that `sightline questions` wrote; several times for several.
+        questions: folder written by `sightline questions`; may be repeated.
         out: folder of the run: checkpoint, log, and at the end `adapter`, which `sightline ask` takes.
-        codebook: that wrote the questions' depth tokens.
-        size: samples of an epoch.
-        epochs: over which the share of perception alone falls from all to a tenth.
-        adapt: what of the model learns.
-        options: how it is trained.
-        dtype: of the frozen weights.
-        device: cpu, cuda, cuda:1 or mps; default: the best here.
+        codebook: codebook of the depth tokens in the questions.
+        size: samples per epoch.
+        epochs: number of epochs, over which the share of perception samples falls from 1 to 0.1.
+        adapt: LoRA options.
+        options: training options.
+        dtype: data type of the frozen weights.
+        config: TOML file with options.
     """
-    from sightline.depth.training.processes import is_first
-    from sightline.perception.model.recipe import train_adapter
+    from sightline.perception.vlm.lora import train_adapter
+    from sightline.training.signals import stop_on_signals
 
-    train_adapter(
-        model,
-        questions,
-        out,
-        codebook=codebook,
-        size=size,
-        epochs=epochs,
-        adapt_options=adapt,
-        options=options,
-        dtype=dtype,
-        device=device,
-        report=_tell,
-    )
-    if is_first():
-        print(out / "adapter")
+    with stop_on_signals() as stop:
+        train_adapter(
+            model,
+            questions,
+            out,
+            codebook=codebook,
+            size=size,
+            epochs=epochs,
+            adapt_options=adapt,
+            options=options,
+            dtype=dtype,
+            report=_tell,
+            stop=stop,
+        )
+    _done(out / "adapter")
 
 
 @app.command
 def mean(models: Annotated[list[Path], Parameter(name="MODEL")], /, *, out: Path) -> None:
-    """Write the mean of several trainings of one network: often better than each of them.
+    """Write the average of several trained networks, which is often better than each of them.
 
     Args:
-        models: weight files of runs that started from the same weights.
-        out: safetensors file to write.
+        models: Weight files of runs that started from the same weights.
+        out: Safetensors file to write.
     """
-    from sightline.depth.training.mean import write_mean
+    from sightline.depth.training.weights import average_models
 
-    write_mean(models, out)
+    average_models(models, out)
     print(out)
 
 
@@ -183,19 +203,19 @@ def mean(models: Annotated[list[Path], Parameter(name="MODEL")], /, *, out: Path
 def shards(
     *, data: str, out: Path, short_side: int = 518, per_shard: int = 512, workers: int = 2
 ) -> int:
-    """Pack a training set into tar files that are read from end to end, for sets beyond memory.
+    """Pack a training set into tar files for sequential reading, for sets larger than memory.
 
-    Train from them with `--data shards:OUT`. Stop it at any time; the same command goes on.
+    Train from them with `--data shards:OUT`. Stop it at any time; the same command resumes.
 
     Args:
         data: SET:FOLDER as for training.
-        out: folder for the shards.
-        short_side: pictures are shrunk to this, in pixels.
-        per_shard: pairs in each file.
-        workers: processes that read.
+        out: Folder for the shards.
+        short_side: Shorter side that images are reduced to, in pixels.
+        per_shard: Pairs in each file.
+        workers: Reading processes.
     """
-    from sightline.depth.training.datasets import open_set
-    from sightline.depth.training.shards import write_shards
+    from sightline.training.data.datasets import open_set
+    from sightline.training.data.shards import write_shards
 
     found, left_out = open_set(data), []
     write_shards(
@@ -213,28 +233,18 @@ def shards(
     return InputError.exit_code if left_out else 0
 
 
-def _run(
-    stage: str,
-    sources: list[Source],
-    out: Path,
-    options: TrainOptions,
-    validate: Path | None,
-    data: dict[str, Any],
-) -> None:
-    from sightline.depth.training.data import describe_sources
-    from sightline.depth.training.processes import is_first
-    from sightline.depth.training.stages import run_stage
+def _done(model: Path) -> None:
+    """Print the path of the result, once for all processes."""
+    from sightline.training.distributed import is_main_process
 
-    named = [str(text) for key in ("data", "labels") for text in data.get(key, ())]
-    data = {**data, **describe_sources(named, sources)}
-    score = _score(validate, metric=isinstance(options, MetricOptions)) if validate else None
-    model = run_stage(stage, sources, out, options, score=score, report=_tell, data=data)
-    if is_first():
+    if is_main_process():
         print(model)
 
 
-def _score(folder: Path, *, metric: bool) -> Score:
-    """Figures on a validation folder, a tenth of its large sets: training is not to wait for it."""
+def _score(folder: Path | None, *, metric: bool = False) -> Score | None:
+    """Return a scorer on a tenth of a validation folder's large sets, which keeps validation short."""
+    if folder is None:
+        return None
     from sightline.benchmarks.quick import quick_score
 
     return quick_score(folder, metric=metric)

@@ -1,4 +1,4 @@
-"""`sightline view RESULT...`: a page of results to look at in a browser."""
+"""`sightline view RESULT...`: write results as an HTML page."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from sightline.batch.options import Palette
+from sightline.config import Palette
 from sightline.errors import InputError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from sightline.report import Exhibit
+    from sightline.reports import Exhibit
     from sightline.types import DepthMap
 
 
@@ -28,18 +28,18 @@ def view(
     out: Path | None = None,
     palette: Palette = "spectral",
 ) -> int:
-    """Make one self-contained HTML page of results: photograph, depth, point cloud.
+    """Write results as one self-contained HTML page: image, depth, point cloud.
 
-    A bad result is left out and reported at the end.
+    Invalid results are left out and reported at the end.
 
     Args:
-        results: folders written by `sightline depth`, or npz, png or exr files in them.
-        out: the page; default: index.html beside the first result.
-        palette: colours for depth.
+        results: folders written by `sightline depth` or `sightline metric`, or npz, png or exr files.
+        out: output file. Default: index.html beside the first result.
+        palette: color map of depth.
     """
-    from sightline.batch.outcome import one_line
-    from sightline.report import write_page
-    from sightline.report.templating import check_ours
+    from sightline.errors import one_line
+    from sightline.reports import write_page
+    from sightline.reports.templating import check_ours
 
     files = [file for result in results for file in _files(result)]
     exhibits: list[Exhibit] = []
@@ -63,8 +63,8 @@ def view(
 
 def exhibit(file: Path) -> Exhibit:
     """Read one result together with its photograph and its sister files, where they can be found."""
-    from sightline.files.depth_files import read_depth
-    from sightline.report import Exhibit
+    from sightline.io.depth_files import read_depth
+    from sightline.reports import Exhibit
 
     depth = read_depth(file)
     sisters = {
@@ -77,9 +77,9 @@ def exhibit(file: Path) -> Exhibit:
 
 def _files(result: Path) -> Iterator[Path]:
     """Yield the results that `result` stands for, one file each, npz before exr before png."""
-    from sightline.batch.inputs import mode_of
-    from sightline.batch.manifest import Manifest
     from sightline.depth.video import VIDEO_ENDINGS
+    from sightline.io.inputs import mode_of
+    from sightline.jobs.manifest import Manifest
 
     mode = mode_of(result)
     if mode is None:
@@ -91,7 +91,8 @@ def _files(result: Path) -> Iterator[Path]:
     frames = VIDEO_ENDINGS["npz"]  # a page of every frame of a video would be too long to look at
     files = [f for f in result.rglob("*.npz") if not f.parent.name.endswith(frames)]
     # Other endings are everyone's: of those only what is on record as ours.
-    ours = [f for f in sorted(Manifest(result).outputs()) if f.is_file()]
+    recorded = [f for f in Manifest(result).outputs() if isinstance(f, Path)]
+    ours = [f for f in sorted(recorded) if f.is_file()]
     files += [f for f in ours if f.suffix == ".exr"]
     files += [f for f in ours if f.suffix == ".png" and not f.stem.endswith("_color")]
     found: dict[Path, Path] = {}
@@ -112,8 +113,8 @@ def _photo(file: Path, depth: DepthMap) -> NDArray[np.uint8] | None:
 
     A page without the photograph is better than none: whatever is wrong with it is passed over.
     """
-    from sightline.batch.manifest import NAME, Manifest
-    from sightline.files.pictures import read_picture
+    from sightline.io.images import read_picture
+    from sightline.jobs.manifest import NAME, Manifest
 
     for folder in file.absolute().parents:
         if not (folder / NAME).is_file():

@@ -3,33 +3,35 @@
 from __future__ import annotations
 
 from contextlib import closing
+from pathlib import Path
 
 from sightline.demo.part import Order, Shown
 
 
 def make(order: Order) -> Shown:
     """Estimate the depth of the cup of coffee, and write everything that can be looked at."""
-    from sightline.batch.options import DepthOptions
-    from sightline.batch.run import prepare, run
+    from sightline.depth.config import DepthConfig
     from sightline.examples import example_photograph
-    from sightline.files.depth_files import read_depth
-    from sightline.files.pictures import read_picture
-    from sightline.report import Exhibit
-    from sightline.report.page import fields_of
+    from sightline.io.depth_files import read_depth
+    from sightline.io.images import read_picture
+    from sightline.jobs import BatchConfig, DepthTask, run
+    from sightline.reports import Exhibit
+    from sightline.reports.page import fields_of
 
     order.tell("depth of a photograph")
-    wanted = DepthOptions(model=order.model, save=("npz", "color", "glb"))
-    (job,) = prepare([example_photograph()], order.out, wanted)
-    with closing(run([job], order.out, wanted)) as outcomes:
+    config, batch = DepthConfig(model=order.model), BatchConfig(save=("npz", "color", "glb"))
+    task = DepthTask(config, batch)
+    (job,) = task.prepare([example_photograph()], order.out)
+    with closing(run(task, [job], order.out)) as outcomes:
         for outcome in outcomes:
             if outcome.failure is not None:
                 raise outcome.failure
-    paths = dict(job.outputs)
+    paths = {kind: Path(str(path)) for kind, path in job.outputs}
     depth = read_depth(paths["npz"])
-    files = {name: paths[name] for name in ("npz", "glb")} | {"colours": paths["color"]}
+    files = {name: paths[name] for name in ("npz", "glb")} | {"colors": paths["color"]}
     exhibit = Exhibit("a cup of coffee", depth, read_picture(example_photograph()).pixels, files)
     lines = (
-        f"in colours              {paths['color']}",
+        f"in colors              {paths['color']}",
         f"the numbers             {paths['npz']}",
         f"mesh for any 3D viewer  {paths['glb']}",
     )

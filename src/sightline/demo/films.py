@@ -12,7 +12,7 @@ from sightline.demo.part import Order, Shown
 
 if TYPE_CHECKING:
     from sightline.physics.types import Frames
-    from sightline.video_model.scoring import Take
+    from sightline.video_model.scoring import ScoredVideo
 
 #: Videos of each world and range that are scored.
 COUNT = 8
@@ -20,9 +20,9 @@ COUNT = 8
 
 def make(order: Order) -> Shown:
     """Let the model continue balls in uniform motion, collisions and parabolas."""
-    from sightline.video_model.demo import RANGES, SEED, WORLDS, middle_take
-    from sightline.video_model.model import load
-    from sightline.video_model.scoring import mean_of, spec_of, take_all
+    from sightline.video_model.demo import RANGES, SEED, WORLDS, median_video
+    from sightline.video_model.pipeline import load
+    from sightline.video_model.scoring import mean_of, score_model, spec_of
 
     order.tell("films of the video model; the first time, the laws are compiled: about a minute")
     model = load("video")
@@ -31,7 +31,7 @@ def make(order: Order) -> Shown:
     for world, words in WORLDS.items():
         order.tell(f"films: {words}")
         takes = {
-            split: take_all(model, spec_of(f"{world}:{split}", COUNT, model.size, SEED))
+            split: score_model(model, spec_of(f"{world}:{split}", COUNT, model.size, SEED))
             for split in RANGES
         }
         for law, name in _laws():
@@ -42,7 +42,7 @@ def make(order: Order) -> Shown:
             f"{words:<15} velocity error {inside:.2f} units/s in range, {outside:.2f} out of it"
         )
         films = [
-            _film(middle_take(takes[split]), where, f"{world}{split}", given)
+            _film(median_video(takes[split]), where, f"{world}{split}", given)
             for split, where in RANGES.items()
         ]
         worlds.append({"name": words, "films": films})
@@ -70,9 +70,9 @@ def _row(world: str, law: str, inside: float, outside: float) -> list[str]:
     return [world, law, *figures, times]
 
 
-def _film(take: Take, where: str, key: str, given: int) -> dict[str, Any]:
+def _film(take: ScoredVideo, where: str, key: str, given: int) -> dict[str, Any]:
     """Return a film: moving, still for those who want no motion, and as a strip; with broken laws."""
-    from sightline.physics.score.words import law_title
+    from sightline.physics.scoring.labels import law_title
     from sightline.video_model.page import make_film, side_by_side
     from sightline.video_model.scoring import VELOCITY
 

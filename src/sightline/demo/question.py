@@ -1,4 +1,4 @@
-"""A question to the embedded speaker: what it perceived, what it concluded, whether both agree."""
+"""A question to the embedded VLM: what it perceived, what it concluded, whether both agree."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from PIL import Image
 from sightline.demo.part import Order, Shown
 
 if TYPE_CHECKING:
-    from sightline.perception.asking import Reply
+    from sightline.perception.question_answering import Reply
     from sightline.types import FloatArray
 
 QUESTION = "which is nearest?"
@@ -23,17 +23,17 @@ def make(order: Order) -> Shown:
     """Ask which of three points is nearest."""
     import sightline
     from sightline.examples import example_photograph
-    from sightline.files import png
-    from sightline.files.atomic import write_bytes
-    from sightline.files.pictures import read_picture
-    from sightline.perception.showing import lines_of, picture_of
+    from sightline.io import png
+    from sightline.io.atomic import write_bytes
+    from sightline.io.images import read_picture
+    from sightline.perception.figures import draw_reply, format_reply
 
-    order.tell("a question to the embedded speaker")
+    order.tell("a question to the embedded VLM")
     picture = read_picture(example_photograph())
     reply = sightline.ask(picture, QUESTION, POINTS)
     path = order.out / "ask.png"
-    write_bytes(path, png.encode(picture_of(reply, picture.pixels), {}))
-    steps, verdict = told(lines_of(reply))
+    write_bytes(path, png.encode(draw_reply(reply, picture.pixels), {}))
+    steps, verdict = told(format_reply(reply))
     fields = {
         **_shown(reply, picture.pixels),
         "question": QUESTION,
@@ -66,8 +66,8 @@ def told(lines: Sequence[str]) -> tuple[list[str], str]:
 
 def _shown(reply: Reply, pixels: np.ndarray) -> dict[str, Any]:
     """Return the picture with its points, and the depth that the tokens stand for, likewise."""
-    from sightline.report import payload
-    from sightline.report.marks import Letter
+    from sightline.reports import payload
+    from sightline.reports.marks import Letter
 
     height, width = pixels.shape[:2]
     decoded = getattr(reply.answer, "decoded", None)
@@ -83,8 +83,8 @@ def _shown(reply: Reply, pixels: np.ndarray) -> dict[str, Any]:
 
 
 def _decoded(decoded: FloatArray | None, width: int, height: int) -> dict[str, Any]:
-    """Return a map of the model's square picture in colours, in the photograph's shape."""
-    from sightline.report import payload
+    """Return a map of the model's square picture in colors, in the photograph's shape."""
+    from sightline.reports import payload
     from sightline.types import DepthMap, Kind
 
     if decoded is None:

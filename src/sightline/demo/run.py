@@ -7,10 +7,10 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from sightline.demo import depth, films, metres, question
+from sightline.demo import depth, films, meters, question
 from sightline.demo.part import Order, Part, Plan, Tell, attempt, failure
-from sightline.files.atomic import make_folder, write_bytes
-from sightline.report.templating import check_ours, environment
+from sightline.io.atomic import make_folder, write_bytes
+from sightline.reports.templating import check_ours, environment
 
 PLANS = (
     Plan(
@@ -22,17 +22,17 @@ PLANS = (
         depth.make,
     ),
     Plan(
-        "metres",
-        "Metres, by a person in the picture",
-        "Depth alone has no unit. A person is found, a body is fitted, and the picture gets metres "
+        "meters",
+        "Meters, by a person in the picture",
+        "Depth alone has no unit. A person is found, a body is fitted, and the picture gets meters "
         "with error bars.",
         "metric",
-        metres.make,
+        meters.make,
     ),
     Plan(
         "ask",
         "A question, answered in steps",
-        "The embedded speaker writes down what it perceives, depth included, before it concludes; the "
+        "The embedded VLM writes down what it perceives, depth included, before it concludes; the "
         "conclusion is then checked against the map that it wrote itself.",
         "perception",
         question.make,

@@ -1,34 +1,161 @@
-"""Load depth networks: official `.pth`, Hugging Face `-hf` safetensors, our own safetensors and ONNX.
+"""Load depth networks and encoders: `.pth`, Hugging Face safetensors, our safetensors and ONNX.
 
-What a file is, is found by content. Two things the tensors of an official file do not tell, because
-they are the same in both cases:
+The format is detected from the content. Two properties cannot be read from the tensors of an
+official file:
 
-* relative or metric (only the last activation differs). Taken from, in this order: what the caller
-  says; our own header; Hugging Face's `config.json` beside the file; the file's name; else relative.
-  Then a small test picture is run: metric weights in a relative network give zero everywhere, which is
-  caught and said.
-* V1 or V2 (only the tapped blocks differ). Taken from the caller, the header, the config or the name;
-  else V2. There is no way to check.
+* relative or metric output (only the last activation differs). Taken, in this order, from the
+  caller, our header, Hugging Face's `config.json` beside the file, the file name; else relative. A
+  small test image is then run: metric weights in a relative network give zero everywhere, which is
+  reported.
+* V1 or V2 (only the tapped blocks differ). Taken from the caller, the header, the config or the
+  name; else V2.
 """
 
 from __future__ import annotations
 
+import math
+import pickle
+import re
+import struct
+import warnings
+import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
-from sightline.depth.checkpoint_files import read_tensors
-from sightline.depth.checkpoint_hints import Hints, hints_for
-from sightline.depth.checkpoint_names import Origin, from_hugging_face, recognise
+from sightline.depth.checkpoint_names import (
+    Hints,
+    Origin,
+    encoder_from_hugging_face,
+    from_hugging_face,
+    hints_for,
+    is_encoder,
+    recognize,
+    strip_wrappers,
+)
 from sightline.depth.network import SIZES, PositionResize, build
 from sightline.depth.network.probe import check_kind
-from sightline.depth.spec import SPEC_KEY, Architecture, ModelSpec
+from sightline.depth.onnx_weights import carries_weights, load_onnx, read_weights
 from sightline.errors import InputError
-from sightline.files.atomic import atomic_path
+from sightline.io.atomic import atomic_path
+from sightline.models.entry import SPEC_KEY, Architecture, ModelSpec
+from sightline.runtime.weight_files import FileKind, file_kind, safetensors_header
 from sightline.types import Kind
+
+#: Under which key training scripts keep the weights, the likeliest first.
+NESTS = ("state_dict", "model", "model_state_dict", "network", "net", "module", "weights")
+
+#: What a damaged pickle may make the reader stumble over, besides its own error.
+DAMAGE = (
+    RuntimeError,
+    EOFError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    AssertionError,
+    struct.error,
+    OSError,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tensors:
+    """What a file holds.
+
+    Attributes:
+        state: names, without the prefixes of wrappers, to tensors.
+        metadata: the text notes of a safetensors header or an ONNX file.
+        beside: names of what lay beside nested weights: `optimizer`, `previous_best` …
+    """
+
+    state: dict[str, Tensor]
+    metadata: dict[str, str] = field(default_factory=dict)
+    beside: frozenset[str] = frozenset()
+
+
+def read_tensors(path: str | Path) -> Tensors:
+    """Read a `.pth`, `.pt`, `.bin`, `.safetensors` or our own `.onnx` file, told apart by content.
+
+    Tensors of a torch file are mapped from disk: copy them before the file may change.
+    """
+    path = Path(path)
+    kind = file_kind(path)
+    if kind is FileKind.SAFETENSORS:
+        return _read_safetensors(path)
+    if kind is FileKind.TORCH:
+        return _unwrap(_read_torch(path), path)
+    if kind is FileKind.ONNX and (found := read_weights(path)) is not None:
+        return Tensors(*found)
+    raise InputError(
+        f"an {'ONNX' if kind is FileKind.ONNX else 'OpenVINO'} model, which torch cannot read",
+        path=path,
+        remedy="run it with the OpenVINO engine (engine='openvino')",
+    )
+
+
+def _read_safetensors(path: Path) -> Tensors:
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    metadata = safetensors_header(path).get("__metadata__") or {}
+    try:
+        state = load_file(path)
+    except SafetensorError as error:
+        raise InputError(f"a damaged safetensors file ({error})", path=path) from error
+    return Tensors(strip_wrappers(state), {str(k): str(v) for k, v in metadata.items()})
+
+
+def _read_torch(path: Path) -> Any:
+    try:
+        # The format before torch 1.6 is a bare pickle, which cannot be mapped.
+        mapped = zipfile.is_zipfile(path)
+        with warnings.catch_warnings():
+            # Of an unusual pickle protocol; what cannot be read is reported below.
+            warnings.filterwarnings("ignore", message="Detected pickle protocol")
+            return torch.load(path, map_location="cpu", weights_only=True, mmap=mapped)
+    except pickle.UnpicklingError as error:
+        raise _refused(error, path) from error
+    except DAMAGE as error:
+        raise InputError(
+            f"a damaged checkpoint ({type(error).__name__})",
+            path=path,
+            remedy="download it again",
+        ) from error
+
+
+def _refused(error: pickle.UnpicklingError, path: Path) -> InputError:
+    """Say in one line what the pickle wanted to call."""
+    found = re.search(r"(?:GLOBAL|Unsupported global:|class)\s+(?:GLOBAL\s+)?([\w.]+)", str(error))
+    what = f"holds code ({found[1]})" if found else "is not a plain pickle of tensors"
+    return InputError(
+        f"this checkpoint {what} and was not opened",
+        path=path,
+        remedy="save only the state dict: torch.save(model.state_dict(), path)",
+    )
+
+
+def _unwrap(content: Any, path: Path) -> Tensors:
+    """Find the state dict: the content itself, or what lies under one of the usual keys."""
+    if not isinstance(content, Mapping):
+        raise InputError(f"holds a {type(content).__name__}, not named tensors", path=path)
+    beside: set[str] = set()
+    for _ in range(3):
+        nest = next((key for key in NESTS if isinstance(content.get(key), Mapping)), None)
+        if nest is None:
+            break
+        beside |= {str(key) for key in content} - {nest}
+        content = content[nest]
+    state = {str(key): value for key, value in content.items() if isinstance(value, Tensor)}
+    if not state:
+        raise InputError("holds no named tensors", path=path)
+    return Tensors(strip_wrappers(state), beside=frozenset(beside))
+
 
 #: Tensors that no forward pass touches; some re-savers drop them.
 NEVER_USED = ("pretrained.mask_token", "depth_head.scratch.refinenet4.resConfUnit1.")
@@ -78,7 +205,7 @@ def read_checkpoint(
     elif spec is not None and spec.architecture == "compact":
         checkpoint = Checkpoint(tensors.state, spec, Origin.SIGHTLINE, path)
     else:
-        origin = recognise(tensors.state, path)
+        origin = recognize(tensors.state, path)
         state = tensors.state
         if origin is Origin.HUGGING_FACE:
             state = from_hugging_face(state)
@@ -203,3 +330,100 @@ def _shape(value: Tensor) -> str:
 
 def _few(names: list[str]) -> str:
     return ", ".join(names[:2]) + (" …" if len(names) > 2 else "")
+
+
+#: What may stand before an encoder's names.
+PREFIXES = ("pretrained.", "backbone.", "dinov2.", "encoder.")
+
+
+def read_encoder(path: str | Path) -> dict[str, Tensor]:
+    """Return an encoder's tensors, named as `VisionTransformer` has them, in float32.
+
+    Load with `network.encoder.load_state_dict(read_encoder(path))`.
+    """
+    if file_kind(path) is FileKind.ONNX and not carries_weights(path):
+        return encoder_from_onnx(path)
+    state = read_tensors(path).state
+    if not is_encoder(state):
+        raise InputError("no DINOv2 encoder in this file", path=path)
+    if any("register_tokens" in name for name in state):
+        raise InputError(
+            "a DINOv2 with register tokens, which Depth Anything does not use",
+            path=path,
+            remedy="take the plain DINOv2",
+        )
+    prefix = next((p for p in PREFIXES if f"{p}cls_token" in state), "")
+    prefix = next((p for p in PREFIXES if f"{p}embeddings.cls_token" in state), prefix)
+    inner = {n.removeprefix(prefix): v for n, v in state.items() if n.startswith(prefix)}
+    if "embeddings.cls_token" in inner:
+        inner = encoder_from_hugging_face(inner)
+    kept = r"(cls_token|pos_embed|mask_token|(patch_embed|blocks|norm)\..+)"
+    found = {n: v.to(torch.float32, copy=True) for n, v in inner.items() if re.fullmatch(kept, n)}
+    return _finished(found)
+
+
+def encoder_from_onnx(path: str | Path) -> dict[str, Tensor]:
+    """Read the encoder out of an ONNX file that torch exported from Hugging Face's `Dinov2Model`.
+
+    The exporter keeps the names of biases, norms and convolutions. It transposes the weights of linear
+    layers and names them by number, and it cuts the position vectors into class and patches. So a
+    linear weight is known by the named bias that is added to its product, the position vectors by
+    being joined and reshaped.
+    """
+    from onnx import numpy_helper
+
+    graph = load_onnx(path, side_files=True).graph
+    try:
+        values = {
+            t.name: np.asarray(numpy_helper.to_array(t), np.float32) for t in graph.initializer
+        }
+    except (ValueError, TypeError) as error:
+        raise InputError("a damaged ONNX file", path=path) from error
+    token = next((n for n in values if n.endswith("embeddings.cls_token")), None)
+    if token is None:
+        raise InputError("no DINOv2 encoder in this ONNX file", path=path)
+    prefix = token.removesuffix("embeddings.cls_token")
+    named = {n.removeprefix(prefix): v for n, v in values.items() if n.startswith(prefix)}
+    for name, weight in _linear_weights(graph, values).items():
+        if name.startswith(prefix):
+            named[name.removeprefix(prefix)] = weight
+    if "embeddings.position_embeddings" not in named:
+        named["embeddings.position_embeddings"] = _positions(graph, values, path)
+    tensors = {name: torch.from_numpy(value.copy()) for name, value in named.items()}
+    return _finished(encoder_from_hugging_face(tensors))
+
+
+def _linear_weights(graph: Any, values: dict[str, Any]) -> dict[str, Any]:
+    """Name the weight of each MatMul after the bias that is added to its product."""
+    products = {
+        node.output[0]: node.input[1]
+        for node in graph.node
+        if node.op_type == "MatMul" and node.input[1] in values
+    }
+    weights = {}
+    for node in graph.node:
+        if node.op_type != "Add":
+            continue
+        for bias, product in (node.input, reversed(node.input)):
+            if bias.endswith(".bias") and product in products:
+                weights[f"{bias.removesuffix('.bias')}.weight"] = values[products[product]].T
+    return weights
+
+
+def _positions(graph: Any, values: dict[str, Any], path: str | Path) -> Any:
+    """Join the class's position vector with those of the patches."""
+    joined = {name for node in graph.node if node.op_type == "Concat" for name in node.input}
+    shaped = {node.input[0] for node in graph.node if node.op_type == "Reshape"}
+    first = [values[n] for n in joined if n in values and values[n].shape[:2] == (1, 1)]
+    grids = [values[n] for n in shaped if n in values and values[n].ndim == 3]
+    squares = [v for v in grids if v.shape[0] == 1 and math.isqrt(v.shape[1]) ** 2 == v.shape[1]]
+    if len(first) != 1 or len(squares) != 1:
+        raise InputError("the position vectors cannot be found in this ONNX file", path=path)
+    return np.concatenate([first[0], squares[0]], axis=1)
+
+
+def _finished(state: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Add the mask token, which nothing uses, where the file has dropped it."""
+    width = state["cls_token"].shape[-1]
+    state.setdefault("mask_token", torch.zeros(1, width))
+    return state

@@ -20,8 +20,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from sightline.depth.spec import ModelSpec
 from sightline.errors import InputError
+from sightline.models.entry import ModelSpec
 from sightline.types import Kind
 
 #: (expansion, kernel, stride of the first, channels, repeats) per stage; Lite0 scales none of them.
@@ -50,7 +50,7 @@ LITE_STD = (128 / 255,) * 3
 
 
 def compact_spec(kind: Kind = Kind.RELATIVE_DISPARITY, max_depth: float | None = None) -> ModelSpec:
-    """Return the description of a compact network with its own input size and normalisation."""
+    """Return the description of a compact network with its own input size and normalization."""
     return ModelSpec(
         "compact",
         kind=kind,
@@ -220,7 +220,7 @@ class Attention(nn.Module):
 
 
 class Refine(nn.Module):
-    """Residual unit of two 3 × 3 convolutions, the first one normalised."""
+    """Residual unit of two 3 × 3 convolutions, the first one normalized."""
 
     def __init__(self, channels: int) -> None:
         super().__init__()
@@ -258,13 +258,13 @@ class CompactDepth(nn.Module):
         self.last = nn.Conv2d(16, 1, 3, padding=1, padding_mode="replicate")
 
     def forward(self, image: Tensor) -> Tensor:
-        """Map normalised pixels to depth.
+        """Map normalized pixels to depth.
 
         Args:
             image: (N, 3, H, W), H and W multiples of 32.
 
         Returns:
-            (N, H, W): disparity without unit, about 0 (far) to 1 (near), or metres for a metric
+            (N, H, W): disparity without unit, about 0 (far) to 1 (near), or meters for a metric
             network. No activation ends a relative network: scale and shift mean nothing there, and
             one that can saturate let training collapse to a flat map (docs/lab-log.md).
         """
@@ -301,7 +301,7 @@ class CompactDepth(nn.Module):
 
 
 def _coordinates(like: Tensor) -> Tensor:
-    """Return (N, 2, h, w) of x and y from -1 to 1 at cell centres."""
+    """Return (N, 2, h, w) of x and y from -1 to 1 at cell centers."""
     batch, _, height, width = like.shape
     rows = torch.arange(height, dtype=like.dtype, device=like.device)
     columns = torch.arange(width, dtype=like.dtype, device=like.device)

@@ -8,8 +8,8 @@ Metric networks end in a sigmoid times a largest distance (20 m or 80 m, say). W
 sky above all, comes out at or just below that distance and counts as valid: the network says "at
 least this far", and a mask would hide that. Compare with `spec.max_depth` where it matters.
 
-A network with a focal length of its own (`spec.focal`) says metres for a camera of that one; what
-another camera saw is in proportion to its focal length, so metres are as good as the camera that is
+A network with a focal length of its own (`spec.focal`) says meters for a camera of that one; what
+another camera saw is in proportion to its focal length, so meters are as good as the camera that is
 given, found in EXIF or assumed.
 """
 
@@ -25,14 +25,20 @@ from numpy.typing import NDArray
 
 from sightline.depth import tiles as tiling
 from sightline.depth import uncertainty
-from sightline.depth.calibration import GENERIC, Calibration, stored_calibration
-from sightline.depth.engines.base import Engine
-from sightline.depth.engines.choose import EngineName, open_engine
-from sightline.depth.images import Pictureable, as_picture
-from sightline.depth.preprocess import MAX_SIZE, network_size, to_input, to_picture_size
+from sightline.depth.engines import EngineName, open_engine
+from sightline.depth.preprocessing import (
+    MAX_SIZE,
+    Pictureable,
+    as_picture,
+    network_size,
+    to_input,
+    to_picture_size,
+)
 from sightline.depth.sharpen import enlarge
-from sightline.depth.spec import ModelSpec
+from sightline.depth.uncertainty import GENERIC, Calibration, stored_calibration
 from sightline.errors import InputError
+from sightline.models.entry import ModelSpec
+from sightline.runtime.engine import Engine
 from sightline.types import Camera, DepthMap, FloatArray, Kind
 
 #: Pictures of one network size that go to the engine together.
@@ -49,7 +55,7 @@ def load(
     threads: int | None = None,
     device: str | None = None,
     sharpen: bool | None = None,
-    accept_licence: bool = False,
+    accept_license: bool = False,
     spec: ModelSpec | None = None,
 ) -> DepthEstimator:
     """Load a depth model.
@@ -64,12 +70,12 @@ def load(
         device: `"cpu"`, `"cuda"`, `"mps"`, or OpenVINO's name of one; None for the best.
         sharpen: draw outlines as steps (`depth.sharpen`); None as the model's description says: yes
             for ours, no for the authors'.
-        accept_licence: accept a licence that forbids commercial use.
+        accept_license: accept a license that forbids commercial use.
         spec: describes a network whose file does not describe itself.
     """
-    from sightline.weights.store import resolve
+    from sightline.models.download import resolve
 
-    found = resolve(name_or_path, accept=accept_licence, purpose="depth")
+    found = resolve(name_or_path, accept=accept_license, purpose="depth")
     if spec is None and found.entry is not None:
         spec = found.entry.spec
     opened, spec = open_engine(
@@ -137,6 +143,11 @@ class DepthEstimator:
         self.sha256 = sha256
         self.calibration = calibration
         self._warned = False
+
+    @property
+    def kind(self) -> Kind:
+        """Kind of the output, that of `spec`."""
+        return self.spec.kind
 
     @property
     def source(self) -> str:
@@ -252,7 +263,7 @@ class DepthEstimator:
         return raw if factor == 1 else raw * np.float32(factor)
 
     def _lens_factor(self, focal: float, width: int, entry: FloatArray) -> float:
-        """Return what metres are multiplied by for a picture's camera.
+        """Return what meters are multiplied by for a picture's camera.
 
         Args:
             focal: in [px] of the picture.

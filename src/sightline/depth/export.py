@@ -1,13 +1,14 @@
 """Write a depth network as one ONNX file that runs at any size.
 
-* Input `image` (N, 3, H, W) float32, normalised; output `depth` (N, H, W) float32. N, H and W are truly
-  dynamic; H and W are multiples of the spec's.
+* Input `image` (N, 3, H, W) float32, normalized; output `depth` (N, H, W) float32. N, H and W are
+  truly dynamic; H and W are multiples of the spec's.
 * The file carries its `ModelSpec` in the metadata properties, so it describes itself; and beside it
   where each parameter is, so that torch can read it, too (`onnx_weights`).
-* Batch norms stay as they are: OpenVINO merges them when it loads the file, and training needs them.
+* Batch norms stay as they are: OpenVINO merges them when it loads the file, and training needs
+  them.
 * Weights are stored as halves or as bytes (`graph_storage`), and computed with in float32.
-* The same weights give the same bytes: what an exporter notes about the machine (its version, source
-  paths) is taken out.
+* The same weights give the same bytes: what an exporter notes about the machine (its version,
+  source paths) is taken out.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sightline.depth.graph_storage import Store, write_graph
 from sightline.depth.onnx_weights import WEIGHTS_KEY, weight_map
-from sightline.depth.spec import SPEC_KEY, ModelSpec
 from sightline.errors import InputError
+from sightline.models.entry import SPEC_KEY, ModelSpec
+from sightline.runtime.weight_files import Store, write_graph
 
 if TYPE_CHECKING:
     from torch import nn

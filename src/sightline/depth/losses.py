@@ -1,8 +1,8 @@
 """Losses of the Depth Anything recipe, as pure functions of batches.
 
-Maps are (N, H, W), masks (N, H, W) bool; every term returns (N,), one figure per map, so that callers
-weight and average as they like. `relative_loss` and `metric_loss` are the sums that training uses; in
-them a map with fewer than `MIN_PIXELS` valid pixels counts as nothing.
+Maps are (N, H, W), masks (N, H, W) bool; every term returns (N,), one figure per map, so that
+callers weight and average as they like. `relative_loss` and `metric_loss` are the sums that
+training uses; in them a map with fewer than `MIN_PIXELS` valid pixels counts as nothing.
 """
 
 from __future__ import annotations
@@ -13,11 +13,17 @@ from torch import Tensor
 
 MIN_PIXELS = 16
 
+#: A target with less spread than this, where its nearest pixel is 1, is flat.
+FLAT_SPREAD = 0.001
+
+#: Spread of a usual map in the range that the anchor keeps outputs in.
+USUAL_SPREAD = 0.2
+
 #: A pixel whose features already point the same way as the frozen encoder's is left alone (V1 §3.3).
 FEATURE_MARGIN = 0.85
 
 
-def normalise(values: Tensor, mask: Tensor, eps: float = 1e-6) -> Tensor:
+def normalize(values: Tensor, mask: Tensor, eps: float = 1e-6) -> Tensor:
     """Subtract the median, divide by the mean absolute deviation from it (Depth Anything V1 §3.1).
 
     Args:
@@ -28,13 +34,23 @@ def normalise(values: Tensor, mask: Tensor, eps: float = 1e-6) -> Tensor:
     Returns:
         (N, H, W), median 0 and mean absolute value 1 over the mask.
     """
-    flat = values.flatten(1)
-    inside = mask.flatten(1)
-    hidden = flat.masked_fill(~inside, float("nan"))
-    median = torch.nan_to_num(hidden.nanmedian(dim=1).values, nan=0.0)
-    count = inside.sum(1).clamp(min=1)
-    spread = ((flat - median[:, None]).abs() * inside).sum(1) / count
+    median = median_of(values, mask)
+    spread = spread_of(values, mask, median)
     return (values - median[:, None, None]) / spread.clamp(min=eps)[:, None, None]
+
+
+def median_of(values: Tensor, mask: Tensor) -> Tensor:
+    """Median of each (N, H, W) map over its mask, (N,); 0 where the mask is empty."""
+    hidden = values.flatten(1).masked_fill(~mask.flatten(1), float("nan"))
+    return torch.nan_to_num(hidden.nanmedian(dim=1).values, nan=0.0)
+
+
+def spread_of(values: Tensor, mask: Tensor, median: Tensor | None = None) -> Tensor:
+    """Mean absolute deviation of each (N, H, W) map from its median, over its mask, (N,)."""
+    median = median_of(values, mask) if median is None else median
+    inside = mask.flatten(1)
+    count = inside.sum(1).clamp(min=1)
+    return ((values.flatten(1) - median[:, None]).abs() * inside).sum(1) / count
 
 
 def masked_mean(values: Tensor, weight: Tensor) -> Tensor:
@@ -44,8 +60,19 @@ def masked_mean(values: Tensor, weight: Tensor) -> Tensor:
 
 
 def difference(prediction: Tensor, target: Tensor, mask: Tensor) -> Tensor:
-    """Return (N, H, W) the difference of the two normalised maps: free of scale and shift."""
-    return normalise(prediction, mask) - normalise(target, mask)
+    """Return (N, H, W) the difference of the two normalized maps: free of scale and shift.
+
+    A flat target (sky alone, a wall from the front) says nothing of scale, and a prediction divided by
+    its own spread could not become flat. There both maps are divided by `USUAL_SPREAD` instead, so that
+    what is drawn into the flat picture counts by its size.
+    """
+    residual = normalize(prediction, mask) - normalize(target, mask)
+    flat = spread_of(target, mask) < FLAT_SPREAD
+    if not bool(flat.any()):
+        return residual
+    offset = (median_of(prediction, mask) - median_of(target, mask))[:, None, None]
+    plain = (prediction - target - offset) / USUAL_SPREAD
+    return torch.where(flat[:, None, None], plain, residual)
 
 
 def trimmed(residual: Tensor, mask: Tensor, share: float | Tensor) -> Tensor:
@@ -71,7 +98,7 @@ def trimmed(residual: Tensor, mask: Tensor, share: float | Tensor) -> Tensor:
 def scale_shift_invariant(
     prediction: Tensor, target: Tensor, mask: Tensor, trim: float | Tensor = 0.0
 ) -> Tensor:
-    """Mean absolute difference of the two normalised maps (L_ssi, V1 §3.1).
+    """Mean absolute difference of the two normalized maps (L_ssi, V1 §3.1).
 
     Args:
         prediction: (N, H, W) disparity of any scale and shift.
@@ -86,7 +113,7 @@ def scale_shift_invariant(
 def gradient_matching(
     prediction: Tensor, target: Tensor, mask: Tensor, scales: int = 4, trim: float | Tensor = 0.0
 ) -> Tensor:
-    """Mean absolute gradient of the normalised difference over dyadic scales (L_gm).
+    """Mean absolute gradient of the normalized difference over dyadic scales (L_gm).
 
     Scales are subsamplings by 1, 2, 4, 8 as MiDaS defines them; their means are added. Depth Anything
     V2 weights this twice as much as L_ssi, which is where its fine detail comes from (§7.1, B.7).
@@ -96,7 +123,7 @@ def gradient_matching(
 
 
 def gradients(residual: Tensor, weight: Tensor, scales: int = 4) -> Tensor:
-    """Sum over dyadic scales of the mean absolute step between neighbours of (N, H, W).
+    """Sum over dyadic scales of the mean absolute step between neighbors of (N, H, W).
 
     A step weighs as the product of its two ends' weights; with a mask, both must be valid.
     """

@@ -1,12 +1,14 @@
 """Our own ONNX files read back into torch.
 
-An exporter renumbers and transposes what it likes, so a graph alone does not say which of its tensors
-is which parameter. `weight_map` finds out while the network is still at hand, by comparing contents bit
-for bit: the map is right, or there is no file. It lies in the metadata under `WEIGHTS_KEY`, and
-`read_weights` turns it back into a state dict. So one file serves OpenVINO and torch.
+An exporter renumbers and transposes what it likes, so a graph alone does not say which of its
+tensors is which parameter. `weight_map` finds out while the network is still at hand, by comparing
+contents bit for bit: the map is right, or there is no file. It lies in the metadata under
+`WEIGHTS_KEY`, and `read_weights` turns it back into a state dict. So one file serves OpenVINO and
+torch.
 
-What is read back computes what the file computes. Its tensors are those that were exported, with one
-exception: a ViT's LayerScale was merged into the matrices beside it (`merge_scales`), so it is 1.
+What is read back computes what the file computes. Its tensors are those that were exported, with
+one exception: a ViT's LayerScale was merged into the matrices beside it (`merge_scales`), so it is
+1.
 """
 
 from __future__ import annotations
@@ -21,9 +23,9 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.depth.graph_storage import BYTES_SUFFIX, HALF_SUFFIX, SCALE_SUFFIX
-from sightline.depth.spec import SPEC_KEY, Architecture, ModelSpec
 from sightline.errors import InputError, SightlineError
+from sightline.models.entry import SPEC_KEY, Architecture, ModelSpec
+from sightline.runtime.weight_files import BYTES_SUFFIX, HALF_SUFFIX, SCALE_SUFFIX
 
 if TYPE_CHECKING:
     from torch import Size, Tensor

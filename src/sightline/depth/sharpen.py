@@ -1,17 +1,18 @@
 """Outlines as steps: enlarge a network's map without smearing its edges.
 
-A network of 280 pixels draws every outline as a slope of five to ten of its own pixels, and bilinear
-enlarging keeps that slope: a point cloud gets a curtain between a cup and the table behind it. Most of
-that slope is no shape but doubt where exactly the outline runs, so the best single answer is a step
-where the slope is half way. Within a small window, `low` and `high` are the least and greatest value of
-the network's map; the value's place between the two, t in 0 to 1, is made steeper around one half.
+A network of 280 pixels draws every outline as a slope of five to ten of its own pixels, and
+bilinear enlarging keeps that slope: a point cloud gets a curtain between a cup and the table behind
+it. Most of that slope is no shape but doubt where exactly the outline runs, so the best single
+answer is a step where the slope is half way. Within a small window, `low` and `high` are the least
+and greatest value of the network's map; the value's place between the two, t in 0 to 1, is made
+steeper around one half.
 
-On a slanted floor the same would make stairs. There the range of values grows with the window; at an
-outline it does not, since both sides are level. So the ratio of the ranges in a small and in a
+On a slanted floor the same would make stairs. There the range of values grows with the window; at
+an outline it does not, since both sides are level. So the ratio of the ranges in a small and in a
 threefold window tells the two apart: 1/3 on a plane, 1 at a step.
 
-Everything is found on the network's own grid, then resampled like the map itself, so the cost does not
-grow with the picture except where there are outlines.
+Everything is found on the network's own grid, then resampled like the map itself, so the cost does
+not grow with the picture except where there are outlines.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.depth.preprocess import aligned, to_picture_size
+from sightline.depth.preprocessing import aligned, to_picture_size
 from sightline.types import FloatArray
 
 #: Half the side of the window in network pixels: the width of the slopes that networks draw.

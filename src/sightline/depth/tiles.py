@@ -24,7 +24,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.depth.preprocess import to_picture_size
+from sightline.depth.preprocessing import to_picture_size
 from sightline.errors import InputError
 from sightline.geometry import align
 from sightline.types import FloatArray

@@ -10,40 +10,34 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.depth.motion import Step, View, follow, shrink
-from sightline.depth.stabilise import StabiliseConfig, Stabiliser
+from sightline.depth.stabilization import StabilizeConfig, Stabilizer, Step, View, follow, shrink
 from sightline.errors import InputError
-from sightline.files.color import colorize, range_for_display
-from sightline.files.palettes import Palette
-from sightline.files.reading import MAX_PIXELS
-from sightline.files.video import (
-    ColorVideoWriter,
-    Depth16VideoWriter,
-    DepthFolderWriter,
-    VideoReader,
-    open_video,
-)
+from sightline.io.color import Palette, colorize, range_for_display
+from sightline.io.depth_video import Depth16VideoWriter, DepthFolderWriter
+from sightline.io.paths import AnyPath, to_path
+from sightline.io.reading import MAX_PIXELS
+from sightline.io.video import VideoReader, open_video
+from sightline.io.video_writing import ColorVideoWriter
 from sightline.types import Camera, DepthMap, Kind
 
 VideoFormat = Literal["color", "ffv1", "npz"]
 
-#: What is added to a video's stem: colour video, 16-bit video, folder of frames.
+#: What is added to a video's stem: color video, 16-bit video, folder of frames.
 VIDEO_ENDINGS: dict[VideoFormat, str] = {
     "color": "_color.mp4",
     "ffv1": "_depth.mkv",
     "npz": "_frames",
 }
 
-#: Share by which the range of the colours follows each frame: about a second of memory.
+#: Share by which the range of the colors follows each frame: about a second of memory.
 _RANGE_SHARE = 0.04
 
-Progress = Callable[[int, int | None], None]
+Progress = Callable[[int, int | None], bool | None]
 
 
 class FrameEstimator(Protocol):
@@ -63,7 +57,7 @@ class VideoResult:
     Attributes:
         frames: how many were written.
         fps: frames per second, exact; the average where the rate varies.
-        width: of the upright frames in [px]; a colour video has even sides (see `files.video`).
+        width: of the upright frames in [px]; a color video has even sides (see `files.video`).
         height: of the upright frames in [px].
         kind: unit and direction of the values.
         cuts: numbers of the frames that begin a new shot, without the first.
@@ -80,28 +74,29 @@ class VideoResult:
     cuts: tuple[int, ...]
     segments: int
     damage: str | None
-    outputs: Mapping[VideoFormat, Path]
+    outputs: Mapping[VideoFormat, AnyPath]
 
 
 def video_outputs(
-    path: str | Path, out_dir: str | Path, save: Sequence[VideoFormat] = ("color", "ffv1", "npz")
-) -> dict[VideoFormat, Path]:
+    path: str | AnyPath, out: str | AnyPath, save: Sequence[VideoFormat] = ("color", "ffv1", "npz")
+) -> dict[VideoFormat, AnyPath]:
     """Where the results of a video go: `DIR/<stem>_color.mp4`, `_depth.mkv`, `_frames/`."""
     for kind in save:
         if kind not in VIDEO_ENDINGS:
             raise InputError(
                 f"a video cannot be saved as {kind!r}", remedy=f"use {', '.join(VIDEO_ENDINGS)}"
             )
-    return {kind: Path(out_dir) / f"{Path(path).stem}{VIDEO_ENDINGS[kind]}" for kind in save}
+    folder, stem = to_path(out), to_path(path).stem
+    return {kind: folder / f"{stem}{VIDEO_ENDINGS[kind]}" for kind in save}
 
 
 def process_video(
     estimator: FrameEstimator,
-    path: str | Path,
-    out: str | Path | Mapping[VideoFormat, Path],
+    path: str | AnyPath,
+    out: str | AnyPath | Mapping[VideoFormat, AnyPath],
     *,
     save: Sequence[VideoFormat] = ("color", "ffv1", "npz"),
-    stabilise: bool | StabiliseConfig = True,
+    stabilize: bool | StabilizeConfig = True,
     keep_audio: bool = False,
     palette: Palette = "spectral",
     fov: float | None = None,
@@ -117,22 +112,23 @@ def process_video(
         path: the video.
         out: a folder, where the results are called after the video (see `video_outputs`), or the
             path of each format wanted.
-        save: formats, when `out` is a folder: colour video, 16-bit lossless video, `.npz` per frame.
-        stabilise: steady the maps from frame to frame; a config for other than the usual strength.
-        keep_audio: give the colour video the sound of the source.
-        palette: colours of the colour video.
+        save: formats, when `out` is a folder: color video, 16-bit lossless video, `.npz` per frame.
+        stabilize: steady the maps from frame to frame; a config for other than the usual strength.
+        keep_audio: give the color video the sound of the source.
+        palette: colors of the color video.
         fov: horizontal field of view of the upright frames in [degrees]; None to assume a lens.
         tiles: look at overlapping tiles for finer detail.
         sigma: add per-pixel uncertainty; only `.npz` keeps it.
         max_pixels: largest frame accepted.
-        progress: called after every frame with frames done and frames in all, where known.
+        progress: called after every frame with frames done and frames in all, where known; False
+            ends the video there, with the frames so far as result.
     """
-    outputs = video_outputs(path, out, save) if isinstance(out, str | Path) else dict(out)
+    outputs = dict(out) if isinstance(out, Mapping) else video_outputs(path, out, save)
     if not outputs:
         raise InputError("no format to save the video in", path=path)
     if keep_audio and "color" not in outputs:
-        raise InputError("only the colour video can keep the sound", remedy="save color as well")
-    steady = _Steady(stabilise)
+        raise InputError("only the color video can keep the sound", remedy="save color as well")
+    steady = _Steady(stabilize)
     with open_video(path, max_pixels=max_pixels) as video, ExitStack() as stack:
         info = video.info
         sinks = _Sinks(stack, outputs, video, palette, keep_audio=keep_audio)
@@ -145,10 +141,10 @@ def process_video(
             depth, cut = steady(depth, frame)
             sinks.write(depth, video.time, cut=cut)
             kind = depth.kind
-            if progress is not None:
-                progress(video.count, info.frames)
+            if progress is not None and progress(video.count, info.frames) is False:
+                break
         damage = video.damage
-    segments = 0 if sinks.grey is None else len(sinks.grey.segments)
+    segments = 0 if sinks.gray is None else len(sinks.gray.segments)
     return VideoResult(
         video.count,
         info.fps,
@@ -165,17 +161,17 @@ def process_video(
 class _Steady:
     """Steadies maps, or only watches for cuts; keeps the numbers of the frames that are one."""
 
-    def __init__(self, stabilise: bool | StabiliseConfig) -> None:
+    def __init__(self, stabilize: bool | StabilizeConfig) -> None:
         self.cuts: list[int] = []
-        self._stabiliser: Stabiliser | None = None
-        if stabilise is not False:
-            self._stabiliser = Stabiliser(None if stabilise is True else stabilise)
+        self._stabilizer: Stabilizer | None = None
+        if stabilize is not False:
+            self._stabilizer = Stabilizer(None if stabilize is True else stabilize)
         self._last: View | None = None
         self._count = 0
 
     def __call__(self, depth: DepthMap, frame: NDArray[np.uint8]) -> tuple[DepthMap, bool]:
-        if self._stabiliser is not None:
-            result = self._stabiliser.update(depth, frame)
+        if self._stabilizer is not None:
+            result = self._stabilizer.update(depth, frame)
             depth, cut = result.depth, result.step is Step.CUT
         else:
             view = shrink(frame)
@@ -188,7 +184,7 @@ class _Steady:
 
 
 class DisplayRange:
-    """Ends of the colour scale over a clip: they follow slowly, and jump only at cuts.
+    """Ends of the color scale over a clip: they follow slowly, and jump only at cuts.
 
     A range taken from each frame anew, as is often done, makes a steady clip flicker.
     """
@@ -214,20 +210,20 @@ class _Sinks:
     def __init__(
         self,
         stack: ExitStack,
-        outputs: Mapping[VideoFormat, Path],
+        outputs: Mapping[VideoFormat, AnyPath],
         video: VideoReader,
         palette: Palette,
         *,
         keep_audio: bool,
     ) -> None:
         info = video.info
-        self.color = self.grey = self.frames = None
+        self.color = self.gray = self.frames = None
         self._palette: Palette = palette
         self._range = DisplayRange()
         if "npz" in outputs:
             self.frames = stack.enter_context(DepthFolderWriter(outputs["npz"]))
         if "ffv1" in outputs:
-            self.grey = stack.enter_context(Depth16VideoWriter(outputs["ffv1"], info.fps))
+            self.gray = stack.enter_context(Depth16VideoWriter(outputs["ffv1"], info.fps))
         if "color" in outputs:
             audio = video.path if keep_audio else None
             self.color = stack.enter_context(
@@ -238,7 +234,7 @@ class _Sinks:
         if self.color is not None:
             low, high = self._range.update(depth, cut=cut)
             self.color.write(colorize(depth, lo=low, hi=high, palette=self._palette), time)
-        if self.grey is not None:
-            self.grey.write(depth, time)
+        if self.gray is not None:
+            self.gray.write(depth, time)
         if self.frames is not None:
             self.frames.write(depth)

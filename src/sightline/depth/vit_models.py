@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from sightline.depth.checkpoints import make_network, read_checkpoint
-from sightline.depth.engines.choose import torch_source
+from sightline.depth.engines import torch_source
 from sightline.depth.network import DepthAnything
-from sightline.depth.spec import ModelSpec
 from sightline.errors import InputError
-from sightline.weights.store import resolve
+from sightline.models.download import resolve
+from sightline.models.entry import ModelSpec
 
 
 def read_vit(name: str) -> tuple[DepthAnything, ModelSpec]:
-    """Load the network, float32 and in eval mode, and how its pictures are normalised.
+    """Load the network, float32 and in eval mode, and how its pictures are normalized.
 
     Args:
         name: of the registry, or a weight file.

@@ -1,15 +1,17 @@
-"""Photographs that come with the package; see LICENCE.md beside them."""
+"""Example photographs of the package; licenses in LICENSE.md."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+__all__ = ["example_person", "example_photograph"]
+
 
 def example_photograph() -> Path:
-    """Return the path of a real photograph to try things on: a cup of coffee, 600 × 400."""
+    """Return the path of an example photograph: a cup of coffee, 600 × 400."""
     return Path(__file__).with_name("coffee.jpg")
 
 
 def example_person() -> Path:
-    """Return the path of a real photograph with a person: Eileen Collins, 512 × 512, no EXIF."""
+    """Return the path of a photograph with a person: Eileen Collins, 512 × 512, no EXIF."""
     return Path(__file__).with_name("astronaut.jpg")

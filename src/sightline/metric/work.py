@@ -1,8 +1,9 @@
-"""One picture, from file to metres to files."""
+"""One picture, from file to meters to files."""
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -13,30 +14,28 @@ from numpy.typing import NDArray
 
 from sightline.depth.estimator import DepthEstimator, load
 from sightline.errors import InputError
-from sightline.files import clouds, color, depth_files
-from sightline.files.atomic import write_text
-from sightline.files.palettes import Palette
-from sightline.files.pictures import Picture
-from sightline.geometry import to_points
-from sightline.metric.blank import refuse_blank
-from sightline.metric.estimate import Known, Metres, estimate
-from sightline.metric.head.apply import is_moved
-from sightline.metric.head.record import to_record
-from sightline.metric.lens import lens_of
-from sightline.metric.options import Yardsticks
-from sightline.metric.painters.diffusion import DiffusionPainter
-from sightline.metric.painters.paint import PaintConfig
-from sightline.metric.painters.yardsticks import OnPainting
-from sightline.metric.people.folder import FolderFinder
+from sightline.io import depth_files
+from sightline.io.images import Picture
+from sightline.metric.diffusion import DiffusionPainter
+from sightline.metric.estimation import MetricResult, check_not_blank, estimate
+from sightline.metric.focal_length import lens_of
+from sightline.metric.inpainting import OnPainting, PaintConfig
+from sightline.metric.known_sizes import (
+    CameraHeight,
+    KnownBox,
+    KnownDepth,
+    KnownSizes,
+    Length,
+    read_points,
+)
+from sightline.metric.metric_fit import EvidenceReport, to_record
+from sightline.metric.options import MetricConfig
 from sightline.metric.people.iris import IrisFinder
+from sightline.metric.people.mesh_files import FolderFinder
 from sightline.metric.people.types import PeopleFinder
-from sightline.metric.yardsticks.table import Point, read_points
-from sightline.metric.yardsticks.words import parse_known, parse_length
 from sightline.types import DepthMap, Kind
 
-#: A cloud or mesh is thinned evenly to at most this many points.
-MAX_POINTS = 1_500_000
-#: Metres of a step of the 16-bit maps that sensors and data sets have.
+#: Meters of a step of the 16-bit maps that sensors and data sets have.
 UNITS = {"mm": 0.001, "kitti": 1 / 256}
 #: A length without a unit, whatever is said of its uncertainty.
 _NUMBER_ALONE = re.compile(r"[^a-z±]*($|±|\+-)")
@@ -59,38 +58,53 @@ class Tools:
     irises: IrisFinder | None = None
 
 
-def load_tools(options: Yardsticks, notify: Callable[[str], None] | None = None) -> Tools:
-    """Load the models that `options` name."""
+def load_tools(
+    options: MetricConfig,
+    notify: Callable[[str], None] | None = None,
+    threads: int | None = None,
+) -> Tools:
+    """Load the models that `options` name.
+
+    Args:
+        options: settings.
+        notify: called with a line of text before something takes long, such as a download.
+        threads: number of CPU threads. Default: that of `options`.
+    """
+    threads = options.threads if threads is None else threads
     estimator = load(
         options.model,
+        engine=options.engine,
+        device=options.device,
         size=options.size,
-        threads=options.threads,
-        accept_licence=options.accept_licence,
+        threads=threads,
+        accept_license=options.accept_license,
     )
     if estimator.spec.kind is not Kind.RELATIVE_DISPARITY:
         raise InputError(
-            f"{estimator.name} gives metres itself", remedy="use sightline depth, or another model"
+            f"{estimator.name} gives meters itself", remedy="use sightline depth, or another model"
         )
     finder = painter = irises = None
     if options.people and options.meshes is None:
         from sightline.metric.people.blazepose import BlazePoseFinder
 
         try:
-            finder = BlazePoseFinder(least=options.sure, threads=options.threads, notify=notify)
+            finder = BlazePoseFinder(
+                min_confidence=options.min_confidence, threads=threads, notify=notify
+            )
         except InputError as error:
-            if options.painter is not None or not options.gives_yardsticks:
+            if options.painter is not None or not options.has_evidence:
                 raise _or_without(error) from error
             if notify is not None:
                 notify(f"people are not looked for: {error}")
     if options.painter is not None:
-        from sightline.metric.painters.diffusion import load_painter
+        from sightline.metric.diffusion import load_painter
 
         painter = load_painter(
             options.painter, steps=options.painter_steps, short_side=options.painter_side
         )
     if options.iris:
         try:
-            irises = IrisFinder(threads=options.threads, notify=notify)
+            irises = IrisFinder(threads=threads, notify=notify)
         except InputError as error:
             raise _or_without(error) from error
     return Tools(estimator, finder, painter, irises)
@@ -103,18 +117,18 @@ def _or_without(error: InputError) -> InputError:
     return InputError(error.problem, path=error.path, remedy=f"{remedy}{others}or --measured")
 
 
-def known_of(options: Yardsticks) -> Known:
+def known_of(options: MetricConfig) -> KnownSizes:
     """Read what the user knows."""
     measured = None
     if options.measured is not None:
         measured = _measured(options.measured, options.measured_unit)
         if not measured.is_metric:
             raise InputError("has no unit, so it measures nothing", path=options.measured)
-    return Known(
-        tuple(parse_known(text, 4) for text in options.length),
+    return KnownSizes(
+        tuple(Length.parse(text) for text in options.length),
         tuple(point for text in options.depth_at for point in _points(text)),
-        tuple(parse_known(text, 4) for text in options.box),
-        None if options.camera_height is None else parse_length(options.camera_height),
+        tuple(KnownBox.parse(text) for text in options.box),
+        None if options.camera_height is None else CameraHeight.parse(options.camera_height),
         measured,
     )
 
@@ -129,9 +143,9 @@ def _measured(path: Path, unit: str | None) -> DepthMap:
                 raise
             remedy = "say what a step is: --measured-unit mm or kitti"
             raise InputError(error.problem, path=path, remedy=remedy) from error
-    from sightline.depth.training.labels import read_grey
+    from sightline.training.data.labels import read_gray
 
-    steps = read_grey(path)
+    steps = read_gray(path)
     if steps.dtype != np.uint16:
         raise InputError(
             f"is a PNG of 8 bits, which cannot hold depth in steps of {unit}",
@@ -142,23 +156,23 @@ def _measured(path: Path, unit: str | None) -> DepthMap:
     return DepthMap(values, Kind.METRIC_DEPTH, steps > 0, source=f"{path.name} in {unit}")
 
 
-def _points(text: str) -> list[Point]:
+def _points(text: str) -> list[KnownDepth]:
     """Read `x,y=3.2m`, or a table of such."""
-    return read_points(text) if _is_table(text) else [parse_known(text, 2)]
+    return read_points(text) if _is_table(text) else [KnownDepth.parse(text)]
 
 
 def _is_table(text: str) -> bool:
     return text.lower().endswith(".csv")
 
 
-def metres_of(
+def meters_of(
     picture: Picture,
-    known: Known,
+    known: KnownSizes,
     tools: Tools,
-    options: Yardsticks,
+    options: MetricConfig,
     on_painting: OnPainting | None = None,
-) -> Metres:
-    """Estimate metres of a picture that has been read.
+) -> MetricResult:
+    """Estimate meters of a picture that has been read.
 
     Args:
         picture: any.
@@ -168,7 +182,7 @@ def metres_of(
         on_painting: told after every painting how many were made and accepted.
     """
     known.check(picture.width, picture.height)  # mistakes are told before the work begins
-    refuse_blank(picture.pixels, floor=known.camera_height is not None)
+    check_not_blank(picture.pixels, floor=known.camera_height is not None)
     lens = lens_of(picture.pixels, picture.camera, options.fov)
     camera = lens.camera
 
@@ -179,7 +193,7 @@ def metres_of(
     finder = tools.finder
     if options.meshes is not None:
         finder = FolderFinder(options.meshes, None if picture.path is None else picture.path.stem)
-    metres = estimate(
+    meters = estimate(
         picture.pixels,
         camera,
         relative,
@@ -194,22 +208,22 @@ def metres_of(
         seed=options.seed,
     )
     reasons = [lens.reason] if lens.reason else []
-    if is_moved(metres.fit):
-        reasons.append("the yardsticks")
+    if meters.fit.changes_camera:
+        reasons.append("the evidence")
     found = {"lens_found_by": " and ".join(reasons)} if reasons else {}
     told = [lens.warning] if lens.warning else []
-    told += [f"{text} has no unit and is taken for metres" for text in _without_unit(options)]
-    return replace(metres, sources={**metres.sources, **found}, warnings=(*metres.warnings, *told))
+    told += [f"{text} has no unit and is taken for meters" for text in _without_unit(options)]
+    return replace(meters, sources={**meters.sources, **found}, warnings=(*meters.warnings, *told))
 
 
-def _paint_config(options: Yardsticks, painter: DiffusionPainter | None) -> PaintConfig | None:
+def _paint_config(options: MetricConfig, painter: DiffusionPainter | None) -> PaintConfig | None:
     """Say how many are to be painted, as many at once as suits the painter."""
     if painter is None:
         return None
     return PaintConfig(options.paintings, painter.batch, options.attempts, options.seed)
 
 
-def _without_unit(options: Yardsticks) -> list[str]:
+def _without_unit(options: MetricConfig) -> list[str]:
     """Return those of the given lengths that are numbers alone."""
     height = () if options.camera_height is None else (options.camera_height,)
     given = (*options.length, *options.depth_at, *options.box, *height)
@@ -217,25 +231,42 @@ def _without_unit(options: Yardsticks) -> list[str]:
     return [text for text, length in lengths if _NUMBER_ALONE.match(length)]
 
 
-def write(picture: Picture, metres: Metres, outputs: dict[str, Path], palette: Palette) -> None:
-    """Write the files of one picture, by format."""
-    for kind, path in outputs.items():
-        match kind:
-            case "npz":
-                depth_files.write_depth(path, metres.depth)
-            case "json":
-                write_text(path, _record(metres))
-            case "color":
-                color.write_color(path, metres.depth, palette=palette)
-            case "ply" | "glb":
-                points = to_points(
-                    metres.depth, picture.pixels, mesh=kind == "glb", max_points=MAX_POINTS
-                )
-                clouds.write_points(path, points)
+def to_json(meters: MetricResult) -> str:
+    """Return a result as JSON text; the last line holds the fit, for measuring in the map."""
+    record = json.dumps(meters.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
+    fit = json.dumps(to_record(meters.fit), allow_nan=False)
+    return f'{record.removesuffix("}").rstrip()},\n "fit": {fit}\n}}\n'
 
 
-def _record(metres: Metres) -> str:
-    """Return what is known of metres as JSON; what only measuring in the map needs is its last line."""
-    said = json.dumps(metres.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
-    fit = json.dumps(to_record(metres.fit), allow_nan=False)
-    return f'{said.removesuffix("}").rstrip()},\n "fit": {fit}\n}}\n'
+def summarize(meters: MetricResult) -> tuple[str, ...]:
+    """Return the lines that describe a result in a terminal: depth range, evidence, lens."""
+    depth = meters.depth
+    values = depth.values[depth.valid]
+    near, far = np.quantile(values, [0.01, 0.99]) if len(values) else (math.nan, math.nan)
+    evidence = meters.fit.evidence
+    lines = [
+        f"{near:.2f} to {far:.2f} m (98 % of pixels), ± {meters.usual_sigma:.0%} in total "
+        "(evidence, lens, relative depth), from",
+        *(f"  {describe_evidence(item, alone=len(evidence) == 1)}" for item in evidence),
+    ]
+    if depth.camera is not None:
+        by = meters.sources.get("lens_found_by", "")
+        lines.append(
+            f"  lens: {depth.camera.fov:.0f}° wide, {depth.camera.source}{by and f' by {by}'}"
+        )
+    return tuple(lines)
+
+
+def describe_evidence(item: EvidenceReport, *, alone: bool) -> str:
+    """Describe one piece of evidence in a line: its uncertainty, and how far the result is from it.
+
+    Args:
+        item: the evidence.
+        alone: True if there is no other evidence, so that the result cannot differ from it.
+    """
+    line = f"{item.name} (± {item.sigma:.0%} by itself)"
+    if alone:
+        return line
+    share = math.expm1(item.off)
+    agrees = "agrees" if abs(share) < 0.005 else f"the result is {share:+.0%} from it"
+    return f"{line}: {agrees}" + (", contradicts the others" if item.contradicts else "")

@@ -1,14 +1,14 @@
-"""Decoding that cannot write a torn depth map or half a box: processors for `generate` of transformers.
+"""Constrained decoding: answers contain only complete depth maps and boxes.
 
-What may come next follows from what was written since the prompt, row by row, so batches, beams and
-sampling need nothing special, and no library is patched:
+Two logits processors for `generate` of transformers. The allowed tokens follow from the tokens
+since the prompt, row by row, so batches, beam search and sampling need no special treatment:
 
-    before a map       language, or `<DEPTH_START>` if a map is still allowed
-    inside a map       the 128 codes, until there are a hundred
-    after a hundred    `<DEPTH_END>`
-    inside a box       pixel tokens, until there are four (two for a place); then anything else
+    before a map       language, or `<DEPTH_START>` if another map is allowed
+    inside a map       the 128 codes, until there are 100
+    after 100 codes    `<DEPTH_END>`
+    inside a box       pixel tokens, until there are four (two for a point); then anything else
 
-The paper allows one map in an answer (its §4.5 and code); here that is a number.
+The paper allows one map per answer (§4.5 and its code); here the number is a parameter.
 """
 
 from __future__ import annotations
@@ -18,19 +18,18 @@ from torch import Tensor
 from transformers import LogitsProcessor
 
 from sightline.errors import InputError
-from sightline.perception.codebook.network import LENGTH
-from sightline.perception.vocabulary import Vocabulary
+from sightline.perception.tokens import LENGTH, Vocabulary
 
 _NEVER = -float("inf")
 
 
-class WholeMaps(LogitsProcessor):  # type: ignore[misc]  # transformers has no types
-    """Allow whole depth maps only.
+class DepthMapConstraint(LogitsProcessor):  # type: ignore[misc]  # transformers has no types
+    """Allow only complete depth maps.
 
     Args:
-        vocabulary: with depth tokens.
-        prompt: tokens of the prompt, which may itself show maps; everything after them is new.
-        most: maps in an answer; 0 for none.
+        vocabulary: vocabulary with depth tokens.
+        prompt: number of prompt tokens, which may contain maps; later tokens are generated.
+        most: maximum number of maps in an answer.
     """
 
     def __init__(self, vocabulary: Vocabulary, prompt: int, *, most: int = 1) -> None:
@@ -43,7 +42,7 @@ class WholeMaps(LogitsProcessor):  # type: ignore[misc]  # transformers has no t
         self._depth = torch.tensor((vocabulary.start, vocabulary.end, *vocabulary.codes))
 
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
-        """(B, L) tokens so far and (B, V) scores → (B, V) scores of what may come."""
+        """Mask the scores (B, V) of the next token, given the tokens (B, L) so far."""
         _check(self._depth, scores)
         new = input_ids[:, self.prompt :]
         starts = torch.eq(new, self._depth[0].item())
@@ -61,13 +60,13 @@ class WholeMaps(LogitsProcessor):  # type: ignore[misc]  # transformers has no t
         return _some_word(out, ~open_, self.vocabulary)
 
 
-class WholeBoxes(LogitsProcessor):  # type: ignore[misc]
-    """Allow pixel tokens in groups of four only, or in pairs.
+class BoxConstraint(LogitsProcessor):  # type: ignore[misc]
+    """Allow pixel tokens only in complete groups.
 
     Args:
-        vocabulary: with pixel tokens.
-        prompt: tokens of the prompt.
-        sides: of a group: four of a box, two of a place.
+        vocabulary: vocabulary with pixel tokens.
+        prompt: number of prompt tokens.
+        sides: tokens of a group: four for a box, two for a point.
     """
 
     def __init__(self, vocabulary: Vocabulary, prompt: int, *, sides: int = 4) -> None:
@@ -77,7 +76,7 @@ class WholeBoxes(LogitsProcessor):  # type: ignore[misc]
         self._pixels = torch.tensor(vocabulary.pixels)
 
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
-        """(B, L) tokens so far and (B, V) scores → (B, V) scores of what may come."""
+        """Mask the scores (B, V) of the next token, given the tokens (B, L) so far."""
         _check(self._pixels, scores)
         new = input_ids[:, self.prompt :]
         other = ~torch.isin(new, self._pixels.to(new.device))
@@ -93,7 +92,7 @@ class WholeBoxes(LogitsProcessor):  # type: ignore[misc]
 
 
 def _last(marks: Tensor) -> Tensor:
-    """(B, L) bool → (B,) how many tokens there are up to the last mark; 0 without one."""
+    """Return the position after the last mark of each row: (B, L) bool → (B,); 0 without one."""
     places = torch.arange(1, marks.shape[1] + 1, device=marks.device)
     return (marks * places).amax(1) if marks.shape[1] else marks.sum(1)
 
@@ -108,14 +107,14 @@ def _check(tokens: Tensor, scores: Tensor) -> None:
 
 
 def _possible(out: Tensor, rows: Tensor, tokens: Tensor) -> Tensor:
-    """Where the scores ruled out all that is allowed (top-k before us, say), allow it evenly."""
+    """Allow the tokens evenly in rows where all of them were ruled out, for example by top-k."""
     stuck = rows & (out == _NEVER).all(1)
     out[stuck.nonzero(), tokens] = 0.0
     return out
 
 
 def _some_word(out: Tensor, rows: Tensor, vocabulary: Vocabulary) -> Tensor:
-    """Do the same outside maps and boxes, where words of the language are allowed."""
+    """Allow words of the language in rows where all of them were ruled out."""
     stuck = rows & (out == _NEVER).all(1)
     if bool(stuck.any()):
         words = torch.ones(out.shape[1], dtype=torch.bool)

@@ -1,8 +1,8 @@
-"""What every part of the testbed shares: the frame of a world, and what happens in it.
+"""Types of the physics package: `Motion` of one video, `Samples` of many, and constants of the world.
 
 World units and seconds throughout: x to the right, y up, the origin at the bottom left of a square
-world of side 10 that fills the picture (PhyWorld, App. C.1). Frame k of a reference sample is at
-t = 0.01 + 0.1 k seconds, because the reference stores a state after its first sub-step.
+world of side 10 that fills the picture (PhyWorld, App. C.1). Frame k of a sample is at t = 0.01 + 0.1
+k seconds, because the released generator stores a state after its first sub-step.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Frames = NDArray[np.uint8]
 #: Side of the square world, in world units.
 WORLD_SIDE = 10.0
 
-#: Frames of a video; the time between two of them, and the sub-step of the reference integrator in [s].
+#: Frames per video, time between frames and sub-step of the released integrator, in [s].
 FRAMES = 32
 FRAME_TIME = 0.1
 SUB_STEP = 0.01
@@ -43,13 +43,13 @@ class Shape(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Motion:
-    """What happens in one video: bodies that may be told apart, and where each is in each frame.
+    """The motion of the bodies in one video.
 
     Attributes:
-        positions: (T, N, 2) float64, centres (x, y) in world units.
+        positions: (T, N, 2) float64, centers (x, y) in world units.
         velocities: (T, N, 2) float64, in units/s, at the same times.
         sizes: (N,) float64, radius or half side, in world units.
-        colours: (N, 3) uint8, RGB.
+        colors: (N, 3) uint8, RGB.
         shapes: (N,) uint8, values of `Shape`.
         frame_time: seconds between frames.
     """
@@ -57,7 +57,7 @@ class Motion:
     positions: Doubles
     velocities: Doubles
     sizes: Doubles
-    colours: NDArray[np.uint8]
+    colors: NDArray[np.uint8]
     shapes: NDArray[np.uint8]
     frame_time: float = FRAME_TIME
 
@@ -67,7 +67,7 @@ class Motion:
             "positions": (frames, bodies, 2),
             "velocities": (frames, bodies, 2),
             "sizes": (bodies,),
-            "colours": (bodies, 3),
+            "colors": (bodies, 3),
             "shapes": (bodies,),
         }
         for name, shape in wanted.items():
@@ -76,22 +76,22 @@ class Motion:
 
     @property
     def masses(self) -> Doubles:
-        """(N,) r²: density 1 without the factor pi, as the reference evaluator has it."""
+        """(N,) r²: density 1 without the factor π, as in the released evaluator."""
         return self.sizes**2
 
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """Many videos of one scenario, by their parameters and motion; what the simulators give.
+    """Parameters and motions of many videos of one scenario.
 
     Attributes:
         scenario: `uniform`, `collision`, `parabola`, or the name of a probe's world.
         init: (M, K) float64, the reference's `init_streams`: [r, v]; [r1, r2, v1, v2];
-            [r, v, colour]; or [r, v, colour, shape].
+            [r, v, color]; or [r, v, color, shape].
         positions: (M, T, N, 2) float64.
         velocities: (M, T, N, 2) float64.
         sizes: (M, N) float64.
-        colours: (M, N, 3) uint8.
+        colors: (M, N, 3) uint8.
         shapes: (M, N) uint8.
         frame_time: seconds between frames.
     """
@@ -101,7 +101,7 @@ class Samples:
     positions: Doubles
     velocities: Doubles
     sizes: Doubles
-    colours: NDArray[np.uint8]
+    colors: NDArray[np.uint8]
     shapes: NDArray[np.uint8]
     frame_time: float = FRAME_TIME
 
@@ -111,7 +111,7 @@ class Samples:
             "positions": (count, frames, bodies, 2),
             "velocities": (count, frames, bodies, 2),
             "sizes": (count, bodies),
-            "colours": (count, bodies, 3),
+            "colors": (count, bodies, 3),
             "shapes": (count, bodies),
         }
         for name, shape in wanted.items():
@@ -129,20 +129,20 @@ class Samples:
             self.positions[index],
             self.velocities[index],
             self.sizes[index],
-            self.colours[index],
+            self.colors[index],
             self.shapes[index],
             self.frame_time,
         )
 
     def take(self, indexes: slice | NDArray[np.integer] | NDArray[np.bool_]) -> Samples:
-        """Return some of the videos, in the order asked for."""
+        """Return a selection of the videos, in the given order."""
         return Samples(
             self.scenario,
             self.init[indexes],
             self.positions[indexes],
             self.velocities[indexes],
             self.sizes[indexes],
-            self.colours[indexes],
+            self.colors[indexes],
             self.shapes[indexes],
             self.frame_time,
         )

@@ -1,12 +1,10 @@
-"""A training step as one compiled program: `torch.compile`, where the machine has a C++ compiler.
+"""Compile training steps with `torch.compile` where there is a C++ compiler.
 
-Between the matrix products of a step lie dozens of small operations, each a pass over memory; compiled,
-they are a few loops. What is learnt differs from an uncompiled run in the last bits, and does not
-differ from another compiled one.
+Compilation fuses the small operations between matrix products. Results differ from an uncompiled run in
+the last bits, and are equal between compiled runs.
 
-Torch keeps what it compiled for later processes, and a process that is killed while it compiles leaves
-half a file there, on which all later ones fail. So each process has a place of its own, unless
-TORCHINDUCTOR_CACHE_DIR names one.
+A process killed during compilation leaves a partial file in torch's cache, on which later processes
+fail. So each process uses a cache folder of its own, unless TORCHINDUCTOR_CACHE_DIR is set.
 """
 
 from __future__ import annotations
@@ -22,12 +20,12 @@ from torch import Tensor, nn
 
 
 def compiled(module: nn.Module, report: Callable[[str], None], device: torch.device) -> nn.Module:
-    """Return the module compiled, for shapes that stay as they are; as it is where that cannot be.
+    """Return the compiled module, or the module itself where compilation fails.
 
     Args:
-        module: shares its weights with what is returned.
-        report: told why, if it is not compiled.
-        device: that it computes on.
+        module: module whose weights are shared with the result.
+        report: called with the reason if the module is not compiled.
+        device: device of the module.
     """
     problem = why_not(device)
     if problem is not None:
@@ -37,7 +35,7 @@ def compiled(module: nn.Module, report: Callable[[str], None], device: torch.dev
 
 
 def why_not(device: torch.device) -> str | None:
-    """Compile and run something small; return what was wrong with that, None if nothing."""
+    """Compile and run a small function; return the error, None if there is none."""
     _own_place()
     try:
         given = torch.ones(8, device=device, requires_grad=True)
@@ -56,7 +54,7 @@ def _small(x: Tensor) -> Tensor:
 
 @cache
 def _own_place() -> tempfile.TemporaryDirectory[str] | None:
-    """Name a place for what is compiled; it goes away with the process."""
+    """Set a cache folder for this process, which is removed at its end."""
     if "TORCHINDUCTOR_CACHE_DIR" in os.environ:
         return None
     place = tempfile.TemporaryDirectory(prefix="sightline-compiled-", ignore_cleanup_errors=True)

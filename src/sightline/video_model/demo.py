@@ -1,4 +1,4 @@
-"""`sightline video demo`: a model's films beside the truth, in range and out of it, with law errors."""
+"""`sightline video demo`: continuations beside true videos, in and out of range, with law errors."""
 
 from __future__ import annotations
 
@@ -8,49 +8,49 @@ from pathlib import Path
 
 import numpy as np
 
-from sightline.files.atomic import make_folder, write_bytes
-from sightline.physics.data.mp4 import encode
-from sightline.physics.worlds.make import sample
-from sightline.report.templating import check_ours
-from sightline.video_model.autoencoder.floor import reconstruction_floor
-from sightline.video_model.model import VideoDiffusion, load
-from sightline.video_model.page import Film, Section, make_film, side_by_side, write_page
+from sightline.io.atomic import make_folder, write_bytes
+from sightline.physics.datasets.mp4 import encode
+from sightline.physics.worlds.simulation import sample
+from sightline.reports.templating import check_ours
+from sightline.video_model.autoencoders.floor import reconstruction_floor
+from sightline.video_model.page import FilmStrip, Section, make_film, side_by_side, write_page
+from sightline.video_model.pipeline import VideoDiffusion, load
 from sightline.video_model.scoring import (
     MEAN_VELOCITY,
     VELOCITY,
-    Take,
+    ScoredVideo,
     generated_speeds,
     mean_of,
+    score_model,
     spec_of,
-    take_all,
     values_of,
 )
 
 WORLDS = {"uniform": "uniform motion", "collision": "collision", "parabola": "parabola"}
 RANGES = {"id": "in range", "ood": "out of range"}
 
-#: Worlds of the demo, that no training has seen.
+#: Seed of the demo's worlds, which no training used.
 SEED = 2_024
 
-#: How large a pixel of the films is.
+#: Magnification of the films.
 _LARGER = 4
 
-Results = dict[tuple[str, str], list[Take]]
+Results = dict[tuple[str, str], list[ScoredVideo]]
 
 
 def run_demo(
     out: Path, name: str, count: int, *, report: Callable[[str], None] = print
 ) -> list[str]:
-    """Run the demo and return its summary, a screen of lines.
+    """Run the demo and return its summary as lines.
 
     Args:
         out: folder for `index.html` and the films.
-        name: of the model.
+        name: name or file of the model.
         count: videos of each world and range.
-        report: told what is about to take a while.
+        report: called with a progress line.
 
     Raises:
-        InputError: the model cannot be used, or the folder holds a page of somebody else's.
+        InputError: the model cannot be loaded, or the folder holds a page of another program.
     """
     begin = time.monotonic()
     page = out / "index.html"
@@ -61,12 +61,12 @@ def run_demo(
     for world, words in WORLDS.items():
         for split, where in RANGES.items():
             report(f"{words}, {where}")
-            results[world, split] = take_all(
+            results[world, split] = score_model(
                 model, spec_of(f"{world}:{split}", count, model.size, SEED)
             )
     floors = {world: _floors(model, world, count) for world in WORLDS}
     for (world, split), takes in results.items():
-        shown = middle_take(takes)
+        shown = median_video(takes)
         film = side_by_side(shown.truth, shown.made, _LARGER)
         write_bytes(out / f"{world}-{split}.mp4", encode(film, "standard"))
     _write(page, model, name, results, floors)
@@ -80,7 +80,7 @@ def run_demo(
 
 
 def _floors(model: VideoDiffusion, world: str, count: int) -> tuple[float, float]:
-    """Return the velocity error of true videos, and of those that were only coded and decoded."""
+    """Return the velocity error of true videos, and of encoded and decoded ones."""
     samples = sample(world, max(count, 8), seed=SEED)
     floor = reconstruction_floor(
         model.codec, samples, model.size, condition=model.build.condition, device=model.device
@@ -91,7 +91,7 @@ def _floors(model: VideoDiffusion, world: str, count: int) -> tuple[float, float
 def summary(
     model: VideoDiffusion, results: Results, floors: dict[str, tuple[float, float]]
 ) -> list[str]:
-    """Return what was found, for a terminal."""
+    """Return the results as lines for a terminal."""
     count = len(next(iter(results.values())))
     lines = [
         f"A network of {model.parameters / 1e6:.1f} M weights saw {model.build.condition} frames of "
@@ -178,17 +178,17 @@ def _write(
     write_page(path, "Physics from pixels, in range and out of it", "Demo", intro, sections, facts)
 
 
-def middle_take(takes: Sequence[Take]) -> Take:
-    """Return the video with the middle error, or the first where none has one."""
+def median_video(takes: Sequence[ScoredVideo]) -> ScoredVideo:
+    """Return the video with the median error, or the first if none has an error."""
     errors = values_of(takes)
     order = np.argsort(np.where(np.isfinite(errors), errors, np.inf))
     measured = int(np.isfinite(errors).sum())
     return takes[int(order[measured // 2])] if measured else takes[0]
 
 
-def _film(takes: list[Take], words: str, key: str, model: VideoDiffusion) -> Film:
-    """Show the video with the middle error."""
-    take = middle_take(takes)
+def _film(takes: list[ScoredVideo], words: str, key: str, model: VideoDiffusion) -> FilmStrip:
+    """Draw the video with the median error."""
+    take = median_video(takes)
     error = take.score.values.get(VELOCITY)
     init = ", ".join(f"{value:.2f}" for value in take.score.init)
     caption = f"{words}; radii and speeds {init}"

@@ -1,49 +1,63 @@
-"""A video model as one safetensors file: weights in half precision, everything else in its header.
+"""Video models as safetensors files: weights in half precision, everything else in the header.
 
-Nothing in a file can run: there is no pickle, and no class but those that are known is built.
+Files contain no pickles, and only known classes are built from them. `find_codec` opens the codec of
+any of the supported files.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
 from sightline.errors import InputError, SightlineError
-from sightline.files.atomic import atomic_path
-from sightline.video_model.autoencoder.codec import latent_shape, usable_frames
-from sightline.video_model.autoencoder.files import codec_from_notes, codec_notes
-from sightline.video_model.autoencoder.noted import give_weights, read_noted
-from sightline.video_model.model import VideoDiffusion
-from sightline.video_model.options import BuildOptions
-from sightline.video_model.transformer.network import VideoTransformer
-from sightline.video_model.transformer.options import TransformerOptions
+from sightline.io.atomic import atomic_path
+from sightline.models.cache import file_sha256
+from sightline.models.download import resolve
+from sightline.video_model.autoencoders.codec import PixelCodec, latent_shape, usable_frames
+from sightline.video_model.autoencoders.files import (
+    CODEC,
+    SavedCodec,
+    codec_from_description,
+    describe_codec,
+    load_weights,
+    read_codec,
+    read_described,
+)
+from sightline.video_model.autoencoders.files import KEY as CODEC_KEY
+from sightline.video_model.autoencoders.inflated import CONFIG, WEIGHTS, InflatedVae, inflate
+from sightline.video_model.autoencoders.options import InflatedOptions
+from sightline.video_model.options import BuildOptions, TransformerOptions
+from sightline.video_model.pipeline import VideoDiffusion
+from sightline.video_model.transformer import VideoTransformer
 
-#: Says that a file is a video model; its value is JSON.
+#: Metadata key of a video model; its value is JSON.
 KEY = "sightline.video"
 LAYOUT = 1
 #: The finished model in the folder of a run.
 MODEL = "model.safetensors"
 
-#: Frames, and pixels along a side, that a file may ask for.
+#: Maximum frames, and pixels along a side, of a model file.
 MOST = 4096
 
 _NETWORK, _CODEC = "network.", "codec."
 
 
 def write_model(model: VideoDiffusion, path: str | Path) -> None:
-    """Write a model, whole or not at all; the same one gives the same bytes.
+    """Write a model atomically; equal models give equal bytes.
 
     Args:
-        model: trained.
-        path: of the `.safetensors` file.
+        model: trained model.
+        path: `.safetensors` file.
     """
-    about, codec = codec_notes(model.codec)
+    about, codec = describe_codec(model.codec)
     notes: dict[str, Any] = {
         "layout": LAYOUT,
         "transformer": model.network.options.to_dict(),
@@ -67,12 +81,12 @@ def write_model(model: VideoDiffusion, path: str | Path) -> None:
 
 
 def read_model(path: str | Path) -> VideoDiffusion:
-    """Read a model that `write_model` wrote, in eval mode and full precision.
+    """Read a model written by `write_model`, in eval mode and full precision.
 
     Raises:
-        InputError: the file is not there, something else, or damaged.
+        InputError: the file is missing, of another kind, or damaged.
     """
-    return read_noted(path, KEY, "video model", _rebuild)
+    return read_described(path, KEY, "video model", _rebuild)
 
 
 def _rebuild(notes: dict[str, Any], state: dict[str, Tensor]) -> VideoDiffusion:
@@ -80,14 +94,14 @@ def _rebuild(notes: dict[str, Any], state: dict[str, Tensor]) -> VideoDiffusion:
         raise InputError(
             f"of layout {notes['layout']}, not {LAYOUT}", remedy="use another version of sightline"
         )
-    # Without memory of its own: what a damaged file asks for is compared before it costs anything.
+    # Built on the meta device, so shapes of a damaged file are checked before memory is allocated.
     with torch.device("meta"):
         network = VideoTransformer(TransformerOptions.from_dict(notes["transformer"]))
     state = {name: value.float() for name, value in state.items()}
-    give_weights(network, _part(state, _NETWORK), "video model")
+    load_weights(network, _part(state, _NETWORK), "video model")
     model = VideoDiffusion(
         network.eval(),
-        codec_from_notes(notes["codec"], _part(state, _CODEC)),
+        codec_from_description(notes["codec"], _part(state, _CODEC)),
         BuildOptions(**notes["build"]),
         int(notes["frames"]),
         int(notes["size"]),
@@ -99,7 +113,7 @@ def _rebuild(notes: dict[str, Any], state: dict[str, Tensor]) -> VideoDiffusion:
 
 
 def _check(model: VideoDiffusion) -> None:
-    """Refuse a model whose parts contradict each other, before anything is made of their size."""
+    """Check that the parts of a model agree."""
     build, options = model.build, model.network.options
     for name, value in (("frames", model.frames), ("size", model.size)):
         if not 1 <= value <= MOST:
@@ -128,3 +142,44 @@ def _part(state: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
     return {
         name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)
     }
+
+
+#: Name of the identity codec.
+PIXELS = "pixels"
+
+
+def find_codec(name: str | Path) -> tuple[SavedCodec, str]:
+    """Open a codec.
+
+    Args:
+        name: `pixels`; the file of a codec or video model, or the run folder that made it; a registry
+            name; or a folder with the `AutoencoderKL` of diffusers, which is inflated.
+
+    Returns:
+        The codec, and the SHA-256 of its file (or `pixels`).
+    """
+    if name == PIXELS:
+        return PixelCodec(), PIXELS
+    folder = Path(name)
+    if folder.is_dir():
+        inside = [folder / file for file in (CODEC, MODEL) if (folder / file).is_file()]
+        if not inside:
+            return inflate_known(folder)
+        name = inside[0]
+    found = resolve(name, purpose="video")
+    try:
+        with safe_open(found.path, framework="pt") as file:
+            whole = CODEC_KEY not in (file.metadata() or {})
+    except (SafetensorError, OSError) as error:
+        raise InputError(
+            f"not a safetensors file, or a damaged one ({error})", path=found.path
+        ) from error
+    read = read_model(found.path).codec if whole else read_codec(found.path)
+    return read, found.sha256
+
+
+def inflate_known(folder: Path, options: InflatedOptions | None = None) -> tuple[InflatedVae, str]:
+    """Inflate the image autoencoder of a folder and return it with a checksum of its inputs."""
+    codec = inflate(folder, options)
+    parts = [file_sha256(folder / CONFIG), file_sha256(folder / WEIGHTS), str(codec.options)]
+    return codec, hashlib.sha256(" ".join(parts).encode()).hexdigest()

@@ -1,7 +1,7 @@
-"""Latents of the videos that training asks for, kept in memory where there is room.
+"""Latents of training videos, cached in memory.
 
-Every video is coded by itself and rounded to half precision, so that its latents are the same bytes
-whoever makes them, in whatever batch, before a break or after it.
+Every video is encoded alone and rounded to half precision, so its latents are the same bytes in any
+batch and process, before and after an interruption.
 """
 
 from __future__ import annotations
@@ -13,27 +13,32 @@ import torch
 from torch import Tensor
 
 from sightline.errors import InputError
-from sightline.video_model.autoencoder.codec import Codec, encode_bytes, latent_shape, usable_frames
-from sightline.video_model.mixture import Mixture, Pick
-from sightline.video_model.sentences import Fact
+from sightline.video_model.autoencoders.codec import (
+    Codec,
+    encode_bytes,
+    latent_shape,
+    usable_frames,
+)
+from sightline.video_model.conditioning import Fact
+from sightline.video_model.data import Mixture, Pick
 
-#: Latents by what they are of.
-Kept = dict[Pick, Tensor]
+#: Cached latents by video.
+LatentCache = dict[Pick, Tensor]
 
-#: Bytes that latents which are kept may fill.
+#: Maximum bytes of cached latents.
 ROOM = 10**9
 
 
 class Latents:
-    """Videos of a mixture as latents.
+    """Latents of the videos of a mixture.
 
     Args:
-        videos: to learn from.
-        codec: in eval mode.
-        keep: how many videos' latents are kept at most; they fill no more than `ROOM`, and those of
-            worlds without end are not kept, for they do not come again.
-        device: that the codec is on.
-        kept: latents of the same videos by the same codec that are there already; more are added.
+        videos: training videos.
+        codec: codec in eval mode.
+        keep: maximum number of videos whose latents are cached, up to `ROOM` bytes; endless worlds
+            are not cached because their videos do not repeat.
+        device: device of the codec.
+        kept: cache of the same videos and codec to share; new latents are added.
     """
 
     def __init__(
@@ -43,7 +48,7 @@ class Latents:
         *,
         keep: int = 0,
         device: torch.device | str = "cpu",
-        kept: Kept | None = None,
+        kept: LatentCache | None = None,
     ) -> None:
         frames, size = videos.shape
         self.videos, self.codec, self.device = videos, codec, device
@@ -53,12 +58,12 @@ class Latents:
         self._kept = {} if kept is None else kept
 
     def batch(self, numbers: Iterable[int]) -> Tensor:
-        """Return samples of the training by their numbers: (N, C, t, h, w) float32 on the device."""
+        """Return training samples by index: (N, C, t, h, w) float32 on the device."""
         made = [self._one(self.videos.pick(number)) for number in numbers]
         return torch.stack(made).to(self.device, torch.float32)
 
     def facts(self, numbers: Iterable[int]) -> list[Fact]:
-        """Return what is known of the same samples."""
+        """Return scenario and numbers of the same samples."""
         return [self.videos.fact(self.videos.pick(number)) for number in numbers]
 
     def _one(self, pick: Pick) -> Tensor:
@@ -72,13 +77,16 @@ class Latents:
 
 
 def fit(codec: Codec, frames: int, size: int, videos: Mixture) -> tuple[int, int, int, int]:
-    """Return the shape of videos' latents; say what to do where a codec does not take them.
+    """Return the shape of the latents of videos.
 
     Args:
-        codec: any.
-        frames: of a video.
+        codec: codec.
+        frames: frames of a video.
         size: width and height of a video in [px].
-        videos: where they come from.
+        videos: source, named in errors.
+
+    Raises:
+        InputError: the codec does not take such videos.
     """
     try:
         return latent_shape(codec, frames, size)

@@ -6,19 +6,26 @@ import torch
 from torch import Tensor, nn
 
 from sightline.errors import InputError
-from sightline.video_model.autoencoder.files import SavedCodec
-from sightline.video_model.diffusion.loss import noisy_and_target, velocity_loss, video_loss
-from sightline.video_model.diffusion.schedule import levels, make_schedule
+from sightline.video_model.autoencoders.files import SavedCodec
+from sightline.video_model.conditioning import VOCABULARY, TextEncoder
+from sightline.video_model.diffusion import (
+    levels,
+    make_schedule,
+    noisy_and_target,
+    velocity_loss,
+    video_loss,
+)
 from sightline.video_model.latents import Latents
-from sightline.video_model.model import VideoDiffusion
-from sightline.video_model.options import BuildOptions, VideoTraining, fitting_patch
-from sightline.video_model.sentences import VOCABULARY
-from sightline.video_model.text_encoder import TextEncoder
-from sightline.video_model.transformer.condition import first_frames
-from sightline.video_model.transformer.network import VideoTransformer
-from sightline.video_model.transformer.options import TransformerOptions
+from sightline.video_model.options import (
+    BuildOptions,
+    TransformerOptions,
+    VideoTraining,
+    fitting_patch,
+)
+from sightline.video_model.pipeline import VideoDiffusion
+from sightline.video_model.transformer import VideoTransformer, first_frames
 
-#: Radii and speeds of two balls, colour and shape: what describes a video at most.
+#: Radii and speeds of two balls, color and shape: what describes a video at most.
 NUMBERS = 4
 #: Frames that are left to make, at least: with fewer, no velocity can be scored.
 SCORED = 2
@@ -27,7 +34,7 @@ SCORED = 2
 WORD_CHANNELS = 64
 
 
-class Learner(nn.Module):
+class VideoObjective(nn.Module):
     """A transformer and its loss.
 
     Args:
@@ -50,7 +57,7 @@ class Learner(nn.Module):
         text: Tensor | None = None,
         words: Tensor | None = None,
     ) -> Tensor:
-        """Return the mean loss of latents (N, C, t, h, w) at steps (N,), told what `Told` has."""
+        """Return the mean loss of latents (N, C, t, h, w) at steps (N,), given a `Conditioning`."""
         condition = first_frames(video, self.given, numbers=numbers, text=text, words=words)
         noisy, target = noisy_and_target(video, noise, t, self.gammas)
         said = self.network(noisy, t, condition)

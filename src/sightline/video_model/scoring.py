@@ -1,6 +1,6 @@
-"""Let a model continue worlds and score what it makes, in memory: for validation, studies and the demo.
+"""Score a video model in memory: for validation, studies and the demo.
 
-The same laws as in `sightline physics score`, without files between.
+Uses the laws of `sightline physics score`, without files in between.
 """
 
 from __future__ import annotations
@@ -11,33 +11,32 @@ from dataclasses import dataclass
 import numpy as np
 
 from sightline.errors import InputError
-from sightline.physics.data.spec import COMBINATORIAL, PROBE, DataSpec, draw
-from sightline.physics.parse import parse, prior_of
+from sightline.physics.datasets.spec import COMBINATORIAL, PROBE, DataSpec, draw
 from sightline.physics.probes import probe_of
-from sightline.physics.render import render
-from sightline.physics.score.outcomes import signed_speed
-from sightline.physics.score.sample import Case, SampleScore, score_video
+from sightline.physics.rendering import render
+from sightline.physics.scoring.probe_outcomes import signed_speed
+from sightline.physics.scoring.sample import Case, SampleScore, score_video
+from sightline.physics.tracking import parse, prior_of
 from sightline.physics.types import Doubles, Frames, Motion, Samples
-from sightline.physics.worlds.buckets import bucket
-from sightline.physics.worlds.ranges import SCENARIOS
-from sightline.video_model.autoencoder.floor import code_all
+from sightline.physics.worlds.splits import SCENARIOS, bucket
+from sightline.video_model.autoencoders.floor import code_all
+from sightline.video_model.conditioning import Fact
 from sightline.video_model.data import is_file, open_videos
-from sightline.video_model.model import VideoDiffusion
-from sightline.video_model.sentences import Fact
+from sightline.video_model.pipeline import VideoDiffusion
 
-#: Error of the velocity as the paper defines it, and of its mean over time as the released code has it.
+#: Velocity error as the paper defines it, and error of the mean velocity as in the released code.
 VELOCITY, MEAN_VELOCITY = "velocity_paper", "velocity_code"
 
 
 @dataclass(frozen=True, slots=True)
-class Take:
-    """A video that a model made, and what should have happened.
+class ScoredVideo:
+    """Generated video with its ground truth and score.
 
     Attributes:
-        motion: what truly happens.
+        motion: true motion.
         truth: (T, S, S, 3) uint8 RGB.
-        made: (T, S, S, 3) uint8 RGB, begins with the given frames.
-        score: what the laws say of it.
+        made: (T, S, S, 3) uint8 RGB, starting with the given frames.
+        score: law errors.
     """
 
     motion: Motion
@@ -47,13 +46,13 @@ class Take:
 
 
 def spec_of(word: str, count: int, size: int, seed: int) -> DataSpec:
-    """Describe videos to test on.
+    """Return the data specification of test videos.
 
     Args:
         word: `uniform`, `collision:ood`, `probe:NAME` (its test part), `probe:NAME:train` …
-        count: how many.
+        count: number of videos.
         size: width and height in [px].
-        seed: of worlds; another one than that of the training.
+        seed: random seed of worlds, different from that of the training.
     """
     if word.partition(":")[0] == COMBINATORIAL or is_file(word):
         raise InputError(
@@ -67,27 +66,27 @@ def spec_of(word: str, count: int, size: int, seed: int) -> DataSpec:
     return DataSpec(name, count, split=split or "id", size=size, seed=seed)
 
 
-def take_all(
+def score_model(
     model: VideoDiffusion, spec: DataSpec, *, steps: int | None = None, batch: int = 16
-) -> list[Take]:
-    """Let a model continue all videos of a spec, and score them; see `takes_of`."""
-    return list(takes_of(model, spec, steps=steps, batch=batch))
+) -> list[ScoredVideo]:
+    """Continue and score all videos of a specification; see `score_videos`."""
+    return list(score_videos(model, spec, steps=steps, batch=batch))
 
 
-def takes_of(
+def score_videos(
     model: VideoDiffusion, spec: DataSpec, *, steps: int | None = None, batch: int = 16
-) -> Iterator[Take]:
-    """Let a model continue the videos of a spec, and score them, a batch at a time.
+) -> Iterator[ScoredVideo]:
+    """Continue the videos of a specification and score them batch by batch.
 
     Args:
-        model: any.
-        spec: of the videos; its size is the model's.
-        steps: of sampling.
-        batch: videos that are made at a time, and that are in memory.
+        model: video model.
+        spec: test videos, of the size of the model.
+        steps: sampling steps.
+        batch: videos per forward pass.
     """
     for start, samples, truths in _batches(model, spec, batch):
         facts = [Fact(samples.scenario, init) for init in samples.init]
-        described = model.tell(facts) if model.is_told else None
+        described = model.conditioning_for(facts) if model.uses_conditioning else None
         numbers = range(start, start + len(truths))
         made = model.continue_videos(
             truths, numbers, described=described, seed=spec.seed, steps=steps, batch=batch
@@ -95,18 +94,20 @@ def takes_of(
         yield from _scored(model, spec, start, samples, truths, made)
 
 
-def take_coded(model: VideoDiffusion, spec: DataSpec, *, batch: int = 16) -> list[Take]:
-    """Let only the codec of a model work on all videos of a spec, and score them: what coding costs."""
-    return list(coded_takes(model, spec, batch=batch))
+def take_coded(model: VideoDiffusion, spec: DataSpec, *, batch: int = 16) -> list[ScoredVideo]:
+    """Encode, decode and score all videos of a specification, without the transformer."""
+    return list(score_reconstructions(model, spec, batch=batch))
 
 
-def coded_takes(model: VideoDiffusion, spec: DataSpec, *, batch: int = 16) -> Iterator[Take]:
-    """Let only the codec of a model work on the videos of a spec, a batch at a time.
+def score_reconstructions(
+    model: VideoDiffusion, spec: DataSpec, *, batch: int = 16
+) -> Iterator[ScoredVideo]:
+    """Encode, decode and score the videos of a specification batch by batch, without the transformer.
 
     Args:
-        model: any.
-        spec: of the videos; its size is the model's.
-        batch: videos that are coded at a time, and that are in memory.
+        model: video model whose codec is used.
+        spec: test videos, of the size of the model.
+        batch: videos per forward pass.
     """
     for start, samples, truths in _batches(model, spec, batch):
         made = list(code_all(model.codec, truths, model.device))
@@ -116,7 +117,7 @@ def coded_takes(model: VideoDiffusion, spec: DataSpec, *, batch: int = 16) -> It
 def _batches(
     model: VideoDiffusion, spec: DataSpec, batch: int
 ) -> Iterator[tuple[int, Samples, list[Frames]]]:
-    """Give motions and true videos by batches, each with the number of its first one."""
+    """Yield motions and true videos in batches, with the index of the first of each."""
     samples = draw(spec, 0, spec.count)
     for start in range(0, len(samples), batch):
         some = samples.take(slice(start, start + batch))
@@ -131,7 +132,7 @@ def _scored(
     samples: Samples,
     truths: Sequence[Frames],
     made: Sequence[Frames],
-) -> Iterator[Take]:
+) -> Iterator[ScoredVideo]:
     probe = probe_of(spec.scenario.removeprefix(PROBE)) if spec.scenario.startswith(PROBE) else None
     buckets = (
         bucket(samples.scenario, samples.init)
@@ -141,24 +142,28 @@ def _scored(
     for place, (truth, video) in enumerate(zip(truths, made, strict=True)):
         number, motion = start + place, samples[place]
         case = Case(
-            *(number, str(buckets[place]), tuple(float(v) for v in samples.init[place])),
-            *(motion, samples.scenario, model.build.condition),
+            number,
+            str(buckets[place]),
+            tuple(float(v) for v in samples.init[place]),
+            motion,
+            samples.scenario,
+            model.build.condition,
             probe,
         )
-        yield Take(motion, truth, video, score_video(f"{number:05d}", video, case))
+        yield ScoredVideo(motion, truth, video, score_video(f"{number:05d}", video, case))
 
 
-def scene_takes(
+def continue_scenes(
     model: VideoDiffusion, word: str, count: int, seed: int, *, batch: int = 16
 ) -> Iterator[tuple[Frames, Frames]]:
-    """Let a model continue combinatorial videos; give pairs of truth and what it made.
+    """Continue combinatorial videos; yield pairs of true and generated video.
 
     Args:
-        model: any.
-        word: such as `combinatorial:held-out`, see `data.open_videos`.
-        count: how many, templates in turn.
-        seed: of the noise.
-        batch: videos that are made at a time, and that are in memory.
+        model: video model.
+        word: name such as `combinatorial:held-out`, see `data.open_videos`.
+        count: number of videos; templates alternate.
+        seed: random seed of the noise.
+        batch: videos per forward pass.
     """
     videos = open_videos(word, model.size, count=count)
     for start in range(0, count, batch):
@@ -170,29 +175,29 @@ def scene_takes(
         yield from zip(truths, model.continue_videos(truths, numbers, seed=seed), strict=True)
 
 
-def mean_of(takes: Sequence[Take], law: str = VELOCITY) -> float:
-    """Return the mean figure of a law, over the videos of which it says something; NaN if none."""
+def mean_of(takes: Sequence[ScoredVideo], law: str = VELOCITY) -> float:
+    """Return the mean error of a law over the videos that have one; NaN if none has."""
     found = values_of(takes, law)
     found = found[np.isfinite(found)]
     return float(found.mean()) if len(found) else float("nan")
 
 
-def values_of(takes: Sequence[Take], law: str = VELOCITY) -> Doubles:
-    """Return a law's figure of each video, NaN where it says nothing: (N,)."""
+def values_of(takes: Sequence[ScoredVideo], law: str = VELOCITY) -> Doubles:
+    """Return the error of a law for each video, (N,); NaN where it is undefined."""
     figures = [take.score.values.get(law) for take in takes]
     return np.array([np.nan if figure is None else figure for figure in figures], np.float64)
 
 
-def generated_speeds(takes: Sequence[Take], given: int) -> Doubles:
-    """Return the signed speed along the true motion of one body, mean over what the model made: (N,).
+def generated_speeds(takes: Sequence[ScoredVideo], given: int) -> Doubles:
+    """Return the mean signed speed along the true motion over the generated frames, (N,).
 
     NaN for videos in which it can be measured in fewer than three frames.
     """
     return np.array([generated_speed(take, given) for take in takes], np.float64)
 
 
-def generated_speed(take: Take, given: int) -> float:
-    """Return that speed of one video, NaN if it cannot be measured."""
+def generated_speed(take: ScoredVideo, given: int) -> float:
+    """Return the generated speed of one video, NaN if it cannot be measured."""
     motion = take.motion
     tracks = parse(take.made, frame_time=motion.frame_time, prior=prior_of(motion))
     speed = signed_speed(tracks, motion, given)
@@ -201,12 +206,12 @@ def generated_speed(take: Take, given: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Validator:
-    """Scores a model on a few videos of some worlds: what training logs.
+    """Score a model on a few videos of some worlds, for the training log.
 
     Attributes:
-        words: see `spec_of`.
+        words: test worlds, see `spec_of`.
         count: videos of each.
-        seed: of worlds; another one than that of the training.
+        seed: random seed of worlds, different from that of the training.
     """
 
     words: tuple[str, ...]
@@ -214,15 +219,15 @@ class Validator:
     seed: int = 1_000
 
     def check(self, size: int) -> None:
-        """Refuse words that name nothing, before anything is trained."""
+        """Check the names of the worlds before training starts."""
         for word in self.words:
             draw(spec_of(word, self.count, size, self.seed), 0, 1)
 
     def __call__(self, model: VideoDiffusion) -> dict[str, float]:
-        """Return the mean velocity error on each of them."""
+        """Return the mean velocity error on each world."""
         row = {}
         for word in self.words:
-            takes = take_all(model, spec_of(word, self.count, model.size, self.seed))
+            takes = score_model(model, spec_of(word, self.count, model.size, self.seed))
             row[word] = round(mean_of(takes), 4)
             row[f"{word} mean"] = round(mean_of(takes, MEAN_VELOCITY), 4)
         return row

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from sightline.depth.training.augment import AugmentConfig
-from sightline.depth.training.pairs import Pair
-from sightline.depth.training.shards import MemoryPairs
-from sightline.depth.training.stream import Source, StreamConfig
+from sightline.training.data.augment import AugmentConfig
+from sightline.training.data.pairs import Pair
+from sightline.training.data.shards import MemoryPairs
+from sightline.training.data.stream import Source, StreamConfig
 
 
 def ramp_pair(seed, height=90, width=120, *, pseudo=False, unit=None, focal=None):
-    """A pair whose colour and disparity both grow from left to right."""
+    """A pair whose color and disparity both grow from left to right."""
     rng = np.random.default_rng(seed)
     slope = np.linspace(0, 1, width, dtype=np.float32)[None].repeat(height, 0)
     pixels = np.clip(slope[..., None] * 200 + rng.uniform(0, 55, 3), 0, 255).astype(np.uint8)

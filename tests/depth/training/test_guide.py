@@ -7,15 +7,14 @@ import torch
 from sightline.depth.checkpoints import write_checkpoint
 from sightline.depth.compact import CONTEXT_WIDTHS, CompactDepth, compact_spec
 from sightline.depth.network import build
-from sightline.depth.spec import ModelSpec
-from sightline.depth.training.guide import FeatureGuide
-from sightline.depth.training.learner import Learner, LossConfig
-from sightline.depth.training.loop import TrainConfig, Trainer, train
-from sightline.depth.training.options import StudentOptions, TrainOptions
-from sightline.depth.training.stages import run_stage
-from sightline.depth.training.stream import make_batch
+from sightline.depth.training.config import DepthTrainConfig, StudentTrainConfig
+from sightline.depth.training.objective import DepthObjective, FeatureGuide, LossConfig
+from sightline.depth.training.task import DepthTask, train_depth
 from sightline.depth.vit_models import read_vit
 from sightline.errors import InputError
+from sightline.models.entry import ModelSpec
+from sightline.training.data.stream import make_batch
+from sightline.training.trainer import Trainer
 
 from .helpers import small_stream, two_sources
 
@@ -32,21 +31,21 @@ def guided(teacher, seed=0, weight=2.0):
     torch.manual_seed(seed)
     network = CompactDepth()
     guide = FeatureGuide(teacher, network.spec, VITS, CONTEXT_WIDTHS)
-    return Learner(network, network.spec, LossConfig(guide_weight=weight), guide=guide)
+    return DepthObjective(network, network.spec, LossConfig(guide_weight=weight), guide=guide)
 
 
-def test_the_teacher_sees_the_same_pixels_in_its_own_normalisation(teacher):
+def test_the_teacher_sees_the_same_pixels_in_its_own_normalization(teacher):
     guide = FeatureGuide(teacher, compact_spec(), VITS, CONTEXT_WIDTHS)
     pixels = np.random.default_rng(0).uniform(0, 1, (1, 3, 1, 1)).astype(np.float32)
     flat = torch.from_numpy(pixels).expand(1, 3, 64, 64)
 
-    def normalised(spec):
+    def normalized(spec):
         mean, std = (torch.tensor(x)[:, None, None] for x in (spec.mean, spec.std))
         return (flat - mean) / std
 
-    given = guide.features(normalised(compact_spec()))
+    given = guide.features(normalized(compact_spec()))
     sides = 2 * (round(64 * 7 / 6 / 14) * 14,)
-    shown = normalised(VITS)[..., :1, :1].expand(1, 3, *sides)
+    shown = normalized(VITS)[..., :1, :1].expand(1, 3, *sides)
     with torch.no_grad():
         (wanted,) = teacher.encoder(shown, teacher.taps[-1:])
     assert given.shape == wanted.shape
@@ -89,45 +88,41 @@ def test_the_weight_scales_what_the_guide_adds(teacher):
 
 def test_guided_runs_resume_exactly(teacher, tmp_path):
     def trainer(name, seed=0):
-        folder = tmp_path / name
-        folder.mkdir(exist_ok=True)
-        config = TrainConfig(steps=3, save_every=1, validate_every=3, warmup=1)
-        return Trainer(guided(teacher, seed), config, folder)
-
-    def go(one, report=lambda _: None):
-        train(one, two_sources(), small_stream(), lambda _: {}, report)
+        config = StudentTrainConfig(
+            start="nothing", short_side=64, steps=3, save_every=1, validate_every=3, warmup=1
+        )
+        task = DepthTask("student", config, guided(teacher, seed), two_sources())
+        return Trainer(task, tmp_path / name, report=lambda _: None)
 
     whole = trainer("a")
-    go(whole)
+    whole.fit()
     first = trainer("b")
     real = first.update
 
-    def cut(loss):
+    def cut(batches):
         if first.step == 2:
             raise RuntimeError("power cut")
-        real(loss)
+        return real(batches)
 
     first.update = cut
     with pytest.raises(RuntimeError, match="power cut"):
-        go(first)
+        first.fit()
     second = trainer("b", seed=9)
     assert second.resume()
     assert second.step == 2
-    go(second)
-    for one, other in (
-        (whole.network, second.network),
-        (whole.learner.guide, second.learner.guide),
-    ):
-        for name, value in one.state_dict().items():
-            assert torch.equal(value, other.state_dict()[name]), name
+    second.fit()
+    ours = second.task.state_dict()
+    for name, value in whole.task.state_dict().items():
+        assert torch.equal(value, ours[name]), name
+    assert any(name.startswith("guide.projections") for name in ours)
 
 
 def test_a_stage_takes_its_guide_from_a_file(teacher, tmp_path):
     write_checkpoint(tmp_path / "teacher.safetensors", teacher.state_dict(), VITS)
-    options = StudentOptions(
+    options = StudentTrainConfig(
         start="nothing", steps=1, short_side=64, guide=str(tmp_path / "teacher.safetensors")
     )
-    model = run_stage(
+    model = train_depth(
         "student", two_sources(), tmp_path / "run", options, score=None, report=lambda _: None
     )
     assert model.is_file()
@@ -139,4 +134,4 @@ def test_what_cannot_guide_is_refused(tmp_path):
     with pytest.raises(InputError, match="no ViT"):
         read_vit(str(tmp_path / "compact.safetensors"))
     with pytest.raises(InputError, match="for the compact network"):
-        TrainOptions(guide="small")
+        DepthTrainConfig(guide="small")

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from sightline.metric.people.crops import Crop
-from sightline.metric.people.poses import COUNT, Pose
+from sightline.metric.people.pose_landmarks import COUNT, Pose
 from sightline.metric.people.types import LANDMARKS
-from sightline.weights import catalogue
-from sightline.weights.store import locate
+from sightline.models import registry
+from sightline.models.download import locate
 
 #: A standing person of 1.6 m about the middle of the hips: x right, y down, z away, in [m].
 STANDING = {
@@ -60,7 +60,7 @@ def make_pose() -> Callable[..., Pose]:
 
 def fetched(*names: str) -> None:
     """Skip where one of these models is not on this machine."""
-    missing = [name for name in names if locate(catalogue.get(name)) is None]
+    missing = [name for name in names if locate(registry.get(name)) is None]
     if missing:
         pytest.skip(f"not on this machine: sightline models get {' '.join(missing)}")
 

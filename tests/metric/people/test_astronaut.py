@@ -6,15 +6,15 @@ from skimage import data
 
 from sightline.errors import InputError
 from sightline.metric.people.types import LANDMARKS
+from sightline.models import registry
+from sightline.models.download import locate
 from sightline.types import Camera
-from sightline.weights import catalogue
-from sightline.weights.store import locate
 
 
 @pytest.fixture(scope="module")
 def found():
     for name in ("pose-detection", "pose-full"):
-        if locate(catalogue.get(name)) is None:
+        if locate(registry.get(name)) is None:
             pytest.skip(f"{name} is not here: sightline models get pose-detection pose-full")
     from sightline.metric.people.blazepose import BlazePoseFinder
 

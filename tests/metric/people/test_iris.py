@@ -5,8 +5,15 @@ import math
 import numpy as np
 import pytest
 
-from sightline.metric.people.faces import CORNERS, Eye, Face, eye_crop, face_crop
-from sightline.metric.people.iris import DIAMETER, measure
+from sightline.metric.people.iris import (
+    CORNERS,
+    DIAMETER,
+    Eye,
+    Face,
+    eye_crop,
+    face_crop,
+    measure_irises,
+)
 
 
 def make_eye(x: float, width: float = 12.0, gap: float = 9.0) -> Eye:
@@ -26,8 +33,8 @@ def looks(left: float = 12.0, right: float = 12.0, gap: float = 9.0, apart: floa
 
 
 def test_two_good_eyes():
-    left, right = measure(looks(), yaw=0.0)
-    np.testing.assert_allclose(left.centre, (100, 50))
+    left, right = measure_irises(looks(), yaw=0.0)
+    np.testing.assert_allclose(left.center, (100, 50))
     assert left.diameter == pytest.approx(12)
     assert right.diameter == pytest.approx(12)
     wobble = 12 * 0.02 * math.sqrt(2 / 3)
@@ -35,13 +42,13 @@ def test_two_good_eyes():
 
 
 def test_eyes_that_disagree_are_less_sure():
-    sure, unsure = measure(looks(), 0.0), measure(looks(12.0, 13.5), 0.0)
+    sure, unsure = measure_irises(looks(), 0.0), measure_irises(looks(12.0, 13.5), 0.0)
     assert unsure[0].sigma > 1.5 * sure[0].sigma
 
 
 def test_a_turned_head_is_corrected_by_half_and_less_sure():
-    straight = measure(looks(), 0.0)
-    turned = measure(looks(apart=64.6 * math.cos(0.5)), 0.5)
+    straight = measure_irises(looks(), 0.0)
+    turned = measure_irises(looks(apart=64.6 * math.cos(0.5)), 0.5)
     assert turned[0].diameter == pytest.approx(12 * (1 + (1 / math.cos(0.5) - 1) / 2))
     assert turned[0].sigma > 2 * straight[0].sigma
 
@@ -57,7 +64,7 @@ def test_a_turned_head_is_corrected_by_half_and_less_sure():
     ],
 )
 def test_what_cannot_be_trusted_is_not_measured(seen, yaw):
-    assert measure(seen, yaw) is None
+    assert measure_irises(seen, yaw) is None
 
 
 def test_crops_have_level_eyes():
@@ -85,9 +92,9 @@ def test_irises_of_a_real_portrait(iris_finder):
     from skimage import data
 
     ((left, right),) = iris_finder.find(data.astronaut())
-    assert left.centre == pytest.approx((203, 101), abs=1.5)
-    assert right.centre == pytest.approx((246, 103), abs=1.5)
-    pupils = math.dist(left.centre, right.centre)
+    assert left.center == pytest.approx((203, 101), abs=1.5)
+    assert right.center == pytest.approx((246, 103), abs=1.5)
+    pupils = math.dist(left.center, right.center)
     mean = (left.diameter + right.diameter) / 2
     assert mean / pupils == pytest.approx(DIAMETER / 0.063, rel=0.08)
     assert 0.02 * mean < left.sigma < 0.15 * mean

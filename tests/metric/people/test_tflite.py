@@ -5,8 +5,8 @@ import pytest
 
 from sightline.errors import InputError
 from sightline.metric.people.tflite import TfliteNetwork
-from sightline.weights import catalogue
-from sightline.weights.store import locate
+from sightline.models import registry
+from sightline.models.download import locate
 
 
 def test_no_such_file(tmp_path):
@@ -30,7 +30,7 @@ def test_a_damaged_model(tmp_path):
 
 
 def test_a_network_gives_its_outputs_in_order():
-    where = locate(catalogue.get("pose-detection"))
+    where = locate(registry.get("pose-detection"))
     if where is None:
         pytest.skip("not on this machine: sightline models get pose-detection")
     network = TfliteNetwork(where, threads=1)

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.metric.people.tiles import FACTOR, SIDE_PER_PERSON, smallest_person, squares
+from sightline.metric.people.crops import FACTOR, SIDE_PER_PERSON, smallest_person, squares
 
 SIDES = st.integers(16, 1500)
 

@@ -10,23 +10,24 @@ from PIL import Image
 
 from sightline.errors import InputError
 from sightline.perception.questions.count_sets import (
-    Counted,
+    AnnotatedImage,
     ask_counts,
     counted_scenes,
     shares_of,
     things_of_scene,
     write_count_sets,
 )
-from sightline.perception.questions.counting import Things, read_number
+from sightline.perception.questions.counting import Things, read_listing, read_number
 from sightline.perception.questions.records import read_llava
-from sightline.perception.questions.scanning import read_listing
 
 KINDS = ("chair", "cup", "tree")
 
 
 def picture(number, cups):
     boxes = {"cup": [(10.0 * k, 5.0, 10.0 * k + 8, 20.0) for k in range(cups)]} if cups else {}
-    return Counted(f"{number:03d}", np.full((40, 200, 3), number, np.uint8), Things(200, 40, boxes))
+    return AnnotatedImage(
+        f"{number:03d}", np.full((40, 200, 3), number, np.uint8), Things(200, 40, boxes)
+    )
 
 
 def test_counts_are_limited_and_some_are_none():
@@ -43,7 +44,7 @@ def test_any_kind_that_is_there_may_be_asked_about():
         "cup": [(0.0, 0.0, 8.0, 8.0)],
         "tree": [(10.0 * k, 0.0, 10.0 * k + 8, 9.0) for k in range(3)],
     }
-    one = Counted("a", np.zeros((40, 200, 3), np.uint8), Things(200, 40, boxes))
+    one = AnnotatedImage("a", np.zeros((40, 200, 3), np.uint8), Things(200, 40, boxes))
     pictures = [replace(one, name=str(k)) for k in range(40)]
     most = {kind for _, kind in ask_counts(pictures, KINDS, none_share=0)}
     assert most == {"tree"}

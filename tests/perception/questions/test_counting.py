@@ -13,10 +13,10 @@ from sightline.perception.questions.counting import (
     direct,
     kind_of,
     kind_to_ask,
+    plural,
     read_number,
 )
-from sightline.perception.questions.plurals import plural
-from sightline.perception.vocabulary import boxes_from_text
+from sightline.perception.tokens import boxes_from_text
 
 CUPS = ((40, 10, 60, 30), (5, 5, 20, 25), (70, 60, 99, 99))
 THINGS = Things(100, 100, {"cup": CUPS, "spoon": ((0, 0, 5, 50),)})

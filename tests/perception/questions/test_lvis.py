@@ -8,9 +8,9 @@ import pytest
 from PIL import Image
 
 from sightline.errors import InputError
+from sightline.perception.questions.count_sets import read_annotations
 from sightline.perception.questions.counting import kind_to_ask
-from sightline.perception.questions.lvis import read_annotations
-from sightline.perception.vocabulary import box_to_text
+from sightline.perception.tokens import box_to_text
 
 CATEGORIES = [{"id": 3, "name": "street_sign"}, {"id": 7, "name": "bus_(vehicle)"}]
 
@@ -119,7 +119,7 @@ def test_bad_pictures_are_left_out(tmp_path):
 def test_sizes_that_make_no_sense(tmp_path, width):
     path = write(tmp_path, [{"id": 5, "width": 20, "height": 10, "file_name": "a.jpg"}], [])
     path.write_text(path.read_text().replace('"width": 20', f'"width": {width}'))
-    with pytest.raises(InputError, match="no file of annotations") as caught:
+    with pytest.raises(InputError, match="not an annotation file") as caught:
         read_annotations(path)
     assert "Error" not in str(caught.value)
 

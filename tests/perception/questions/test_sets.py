@@ -7,24 +7,24 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sightline.depth.training.pairs import Pair
 from sightline.errors import InputError
-from sightline.perception.codebook.words import from_text, to_text
 from sightline.perception.questions.depth import read_answer, read_places, read_readings
-from sightline.perception.questions.markers import HARD, SIDE
+from sightline.perception.questions.hardblink import HARD, SIDE
 from sightline.perception.questions.records import read_llava
 from sightline.perception.questions.sets import (
     ask_points,
-    see,
-    seen_of_pair,
+    depth_image,
+    depth_image_of_pair,
     write_depth_sets,
     write_hard_blink,
 )
+from sightline.perception.tokens import from_text, to_text
+from sightline.training.data.pairs import Pair
 from sightline.types import DepthMap, Kind
 
 
 def pictures(count=12, kind=Kind.RELATIVE_DISPARITY):
-    """Slopes that lean in different directions; colour says nothing."""
+    """Slopes that lean in different directions; color says nothing."""
     row, column = np.mgrid[:60, :80] / 80
     for number in range(count):
         angle = 0.5 * number
@@ -32,7 +32,7 @@ def pictures(count=12, kind=Kind.RELATIVE_DISPARITY):
         near = near - near.min() + 0.2
         values = near if kind.larger_is_nearer else 1 / near
         pixels = np.full((60, 80, 3), 5 * number, np.uint8)
-        yield see(f"p{number:02d}", pixels, DepthMap(values.astype(np.float32), kind))
+        yield depth_image(f"p{number:02d}", pixels, DepthMap(values.astype(np.float32), kind))
 
 
 def encode(values):
@@ -49,7 +49,7 @@ def test_numbers_and_letters_take_turns():
         assert set(letters.values()) == {20 // count}
 
 
-def test_metres_and_disparity_give_the_same_questions():
+def test_meters_and_disparity_give_the_same_questions():
     one, two = (
         list(ask_points(pictures(5, kind), [3]))
         for kind in (Kind.RELATIVE_DISPARITY, Kind.METRIC_DEPTH)
@@ -101,7 +101,7 @@ def test_a_hard_blink_of_ones_own(tmp_path):
 
 def test_pictures_without_depth_have_no_questions(tmp_path):
     flat = [
-        see(
+        depth_image(
             "flat",
             np.zeros((9, 9, 3), np.uint8),
             DepthMap(np.ones((9, 9), np.float32), Kind.METRIC_DEPTH),
@@ -137,7 +137,7 @@ def test_pairs_of_depth_training_can_be_asked_about():
     disparity = np.linspace(0, 1, 60, dtype=np.float16)[None].repeat(40, 0)
     known = np.ones((40, 60), bool)
     known[:, 50:] = False
-    seen = seen_of_pair("p", Pair(np.zeros((40, 60, 3), np.uint8), disparity, known))
+    seen = depth_image_of_pair("p", Pair(np.zeros((40, 60, 3), np.uint8), disparity, known))
     assert seen.values.shape == (336, 336)
     assert seen.values[0, 270] > seen.values[0, 10]
     assert not seen.known[0, 330]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sightline.physics.combinatorial.bodies import is_static
-from sightline.physics.combinatorial.clearance import gap_of
-from sightline.physics.combinatorial.render import place_parts
+from sightline.physics.combinatorial.objects import gap_of, is_static
+from sightline.physics.combinatorial.rendering import place_parts
 
 #: Side of the reference's picture in [px], in which tolerances are told.
 PIXELS = 256

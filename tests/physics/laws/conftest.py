@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sightline.physics.parse.motion import difference, slopes
-from sightline.physics.parse.tracks import State, Tracks
+from sightline.physics.tracking.states import difference, slopes
+from sightline.physics.tracking.tracks import State, Tracks
 from sightline.physics.types import BLUE, RED, Motion
 
 
@@ -23,7 +23,7 @@ def tracks_of():
             states = np.where(far > sizes, State.OUTSIDE, State.SEEN)
             states = np.where((far <= sizes) & (far > -sizes), State.PARTLY_OUTSIDE, states)
         states = np.asarray(states, np.uint8)
-        colours = np.array([RED, BLUE, (0, 160, 0)], np.uint8)[:bodies]
+        colors = np.array([RED, BLUE, (0, 160, 0)], np.uint8)[:bodies]
         measured = (states != State.OUTSIDE) & (states != State.LOST)
         return Tracks(
             positions,
@@ -32,11 +32,11 @@ def tracks_of():
             np.full((frames, bodies), sigma),
             difference(positions, 0.1),
             slopes(positions, measured, 0.1),
-            np.tile(colours, (frames, 1, 1)),
+            np.tile(colors, (frames, 1, 1)),
             np.zeros((frames, bodies), np.uint8),
             states,
             sizes,
-            colours,
+            colors,
             np.zeros(bodies, np.uint8),
             10 / 127,
             0.1,
@@ -83,10 +83,10 @@ def bounce():
     def make(restitution=1.0, sizes=(0.9, 0.6), speeds=(1.6, -1.2), impact=1.55):
         m1, m2 = np.square(sizes)
         u1, u2 = speeds
-        centre = (m1 * u1 + m2 * u2) / (m1 + m2)
+        center = (m1 * u1 + m2 * u2) / (m1 + m2)
         after = [
-            centre - restitution * m2 * (u1 - u2) / (m1 + m2),
-            centre + restitution * m1 * (u1 - u2) / (m1 + m2),
+            center - restitution * m2 * (u1 - u2) / (m1 + m2),
+            center + restitution * m1 * (u1 - u2) / (m1 + m2),
         ]
         time = np.arange(32) * 0.1 - impact
         positions = np.zeros((32, 2, 2))

@@ -6,10 +6,10 @@ import pytest
 from sightline.errors import InputError
 from sightline.physics.laws import LAWS, check_laws, is_abnormal
 from sightline.physics.laws.evidence import align
-from sightline.physics.parse import parse
-from sightline.physics.parse.tracks import State
-from sightline.physics.render import render
-from sightline.physics.worlds.make import sample
+from sightline.physics.rendering import render
+from sightline.physics.tracking import parse
+from sightline.physics.tracking.tracks import State
+from sightline.physics.worlds.simulation import sample
 
 
 def test_rows_are_complete():
@@ -79,7 +79,7 @@ def test_bodies_are_put_in_the_truths_order():
     turned = tracks.take(np.array([1, 0]))
     for given in (tracks, turned):
         ordered = align(given, truth)
-        np.testing.assert_array_equal(ordered.body_colours, truth.colours)
+        np.testing.assert_array_equal(ordered.body_colors, truth.colors)
     alone = align(tracks.take(np.array([0])), truth)
     assert alone.bodies == 2
     assert (alone.states == State.LOST).any(axis=0).sum() == 1

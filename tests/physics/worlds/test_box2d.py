@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sightline.physics.worlds import box2d
-from sightline.physics.worlds.make import sample
+from sightline.physics.worlds.simulation import sample
 
 with warnings.catch_warnings():
     # SWIG's types have no __module__; as an error, that warning would end the process.

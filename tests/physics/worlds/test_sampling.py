@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.physics.worlds import exact
-from sightline.physics.worlds.make import sample
+from sightline.physics.worlds import closed_form as exact
 from sightline.physics.worlds.sampling import fits, place_pair, place_single
+from sightline.physics.worlds.simulation import sample
 
 seeds = st.integers(0, 2**63 - 1)
 

@@ -4,9 +4,18 @@ import numpy as np
 import pytest
 
 from sightline.errors import InputError
-from sightline.physics.worlds.make import sample
-from sightline.physics.worlds.ranges import PRESETS, eval_size, ranges
-from sightline.physics.worlds.splits import HIGH, ID, LOW, OUT, SPLITS, levels
+from sightline.physics.worlds.simulation import sample
+from sightline.physics.worlds.splits import (
+    HIGH,
+    ID,
+    LOW,
+    OUT,
+    PRESETS,
+    SPLITS,
+    eval_size,
+    levels,
+    ranges,
+)
 
 CASES = [(scenario, split) for scenario, splits in SPLITS.items() for split in splits]
 

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from sightline.scenes.camera import place
-from sightline.scenes.world import View, World
+from sightline.scenes.camera import place_camera
+from sightline.scenes.world import CameraView, SceneWorld
 
-Build = Callable[[np.random.Generator], tuple[World, View]]
+Build = Callable[[np.random.Generator], tuple[SceneWorld, CameraView]]
 
 
 def check_sound(build: Build, seeds: range) -> None:
@@ -47,12 +47,12 @@ def check_repeats(build: Build, seed: int) -> None:
 
 def shares(build: Build, seeds: range) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For each seed: share of the picture nearer than 0.2 m, share that is void, range of depth."""
-    from sightline.rasterise import nearest_faces
+    from sightline.rasterize import nearest_faces
 
     near, void, spread = [], [], []
     for seed in seeds:
         world, view = build(np.random.default_rng(seed))
-        camera, pose = place(view, 64, 48)
+        camera, pose = place_camera(view, 64, 48)
         points = (world.vertices - pose[:3, 3]) @ pose[:3, :3]
         nearness, face = nearest_faces(points, world.faces, camera, near=0.02)
         near.append((nearness > 1 / 0.2).mean())

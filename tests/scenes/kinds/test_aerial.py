@@ -28,7 +28,7 @@ def test_nothing_is_in_the_way_of_the_drone(shares):
 
 def test_flights_are_high_and_low_straight_down_and_aslant():
     rng = np.random.default_rng(2)
-    views = [aerial._view(rng) for _ in range(200)]
+    views = [aerial._sample_view(rng) for _ in range(200)]
     heights, pitches = np.array([-v.eye[1] for v in views]), np.array([pitch(v) for v in views])
     assert heights.min() >= 10
     assert heights.max() <= 150

@@ -4,9 +4,8 @@ from collections import Counter
 
 import numpy as np
 
-from sightline.scenes.instances import find_instances
-from sightline.scenes.kinds import MIXED, collection
-from sightline.scenes.make import make_scene
+from sightline.scenes.generate import find_instances, make_scene
+from sightline.scenes.kinds import DEFAULT_KINDS, collection
 
 
 def test_same_seed_same_world(check_repeats):
@@ -24,11 +23,11 @@ def test_none_to_ten_of_a_few_kinds():
     for seed in range(40):
         world, _ = collection.build(np.random.default_rng(seed))
         counts = Counter(kind for kind in world.kinds if kind in kinds)
-        assert sum(counts.values()) <= collection.ALTOGETHER
+        assert sum(counts.values()) <= collection.MAX_TOTAL
         assert len(counts) <= 5
         numbers |= set(counts.values())
     assert numbers >= set(range(1, 9))
-    assert max(numbers) <= collection.MOST
+    assert max(numbers) <= collection.MAX_PER_KIND
 
 
 def test_nearly_all_of_them_are_seen():
@@ -43,4 +42,4 @@ def test_nearly_all_of_them_are_seen():
 
 
 def test_sets_that_nobody_chose_have_none_of_them():
-    assert "collection" not in MIXED
+    assert "collection" not in DEFAULT_KINDS

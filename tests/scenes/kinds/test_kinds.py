@@ -1,17 +1,38 @@
 import numpy as np
 import pytest
 
-from sightline.scenes.kinds import KINDS, MIXED, WEIGHTS
+from sightline.scenes.kinds import DEFAULT_KINDS, KINDS
 
 
 def test_every_kind_has_a_weight():
-    assert list(KINDS) == list(WEIGHTS)
-    assert sum(WEIGHTS[name] for name in MIXED) == pytest.approx(1)
-    assert min(WEIGHTS.values()) > 0
+    assert all(name == kind.name for name, kind in KINDS.items())
+    assert sum(KINDS[name].weight for name in DEFAULT_KINDS) == pytest.approx(1)
+    assert min(kind.weight for kind in KINDS.values()) > 0
+
+
+def test_the_order_of_kinds_is_fixed():
+    names = [
+        "room",
+        "tabletop",
+        "objects",
+        "street",
+        "nature",
+        "aerial",
+        "people",
+        "visitors",
+        "collection",
+        "sky",
+        "wall",
+        "nadir",
+        "table",
+        "ceiling",
+        "tilted",
+    ]
+    assert list(KINDS)[: len(names)] == names
 
 
 INDOORS = pytest.mark.parametrize(
-    "build", [KINDS[name] for name in ("room", "tabletop", "objects")]
+    "build", [KINDS[name].build for name in ("room", "tabletop", "objects")]
 )
 
 

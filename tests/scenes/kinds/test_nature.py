@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sightline.scenes.kinds import nature
-from sightline.scenes.parts import barrens, biomes, shores
-from sightline.scenes.parts.wilds import level
+from sightline.scenes.outdoor import landscapes
+from sightline.scenes.outdoor.ground_cover import ground_level
 
 
 def test_two_hundred_landscapes_are_sound(check_sound):
@@ -28,8 +28,8 @@ def test_the_camera_stands_free_and_sees_depth(shares):
 @pytest.mark.parametrize(
     "biome",
     [
-        biomes.meadow, biomes.forest, biomes.mountains, biomes.park,
-        barrens.desert, barrens.snow, shores.lake, shores.beach,
+        landscapes.meadow, landscapes.forest, landscapes.mountains, landscapes.park,
+        landscapes.desert, landscapes.snow, landscapes.lake, landscapes.beach,
     ],
 )  # fmt: skip
 def test_every_biome_has_ground_under_the_camera(biome):
@@ -37,8 +37,8 @@ def test_every_biome_has_ground_under_the_camera(biome):
         rng = np.random.default_rng([9, seed])
         land, _ = biome(rng)
         for close in (True, False):
-            view = nature._view(rng, land, close=close)
-            assert -view.eye[1] > level(land.height, view.eye[0], view.eye[2]) + 0.15
+            view = nature._sample_view(rng, land, close=close)
+            assert -view.eye[1] > ground_level(land.height, view.eye[0], view.eye[2]) + 0.15
             assert land.water is None or -view.eye[1] > land.water
 
 

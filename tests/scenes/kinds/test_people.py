@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from sightline.scenes.camera import place
-from sightline.scenes.casts import CASTS
+from sightline.scenes.camera import place_camera
 from sightline.scenes.kinds.people import build
-from sightline.scenes.parts.pieces import Stage
+from sightline.scenes.layout import PropLayout
+from sightline.scenes.people.groups import PERSON_GROUPS
 from sightline.scenes.world import Light
 
 
@@ -27,12 +27,12 @@ def test_two_hundred_worlds_are_whole():
 
 
 def test_people_are_seen_and_nothing_is_in_the_lens():
-    from sightline.scenes.render import render
+    from sightline.scenes.rendering.renderer import render
 
     people, crowded = [], []
     for seed in range(30):
         world, view = build(np.random.default_rng(seed))
-        camera, pose = place(view, 64, 64)
+        camera, pose = place_camera(view, 64, 64)
         frame = render(world, camera, pose, supersample=1, shadows=False)
         ids = [k + 1 for k, kind in enumerate(world.kinds) if kind == "person"]
         people.append(float(np.isin(frame.instance, ids).mean()))
@@ -50,16 +50,16 @@ def test_the_same_seed_gives_the_same_world():
     assert view_a == view_b
 
 
-@pytest.mark.parametrize("cast", [cast for cast, _ in CASTS])
+@pytest.mark.parametrize("cast", [cast for cast, _ in PERSON_GROUPS])
 def test_casts_gather_where_they_are_asked_to(cast):
     for seed in range(8):
-        stage = Stage()
-        people = cast(stage, np.random.default_rng(seed), 3.0, -2.0, 120.0, "far")
+        layout = PropLayout()
+        people = cast(layout, np.random.default_rng(seed), 3.0, -2.0, 120.0, "far")
         assert people
         middle = np.mean([p.foot for p in people], 0)
         assert np.hypot(middle[0] - 3.0, middle[2] + 2.0) < 9.0
-        assert sum(p.piece.kind == "person" for p in stage.placed) == len(people)
+        assert sum(p.prop.kind == "person" for p in layout.placed) == len(people)
         feet = np.array([p.foot for p in people])
         gaps = np.linalg.norm(feet[:, None] - feet[None], axis=-1) + np.eye(len(feet)) * 9
         assert gaps.min() > 0.2
-        assert stage.builder.finish(Light()).kinds.count("person") == len(people)
+        assert layout.builder.finish(Light()).kinds.count("person") == len(people)

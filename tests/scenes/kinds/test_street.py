@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from sightline.scenes.kinds import street
-from sightline.scenes.parts import backlots, courts
-from sightline.scenes.parts.roads import CUTS, Bend, section
-from sightline.scenes.shapes import quad
-from sightline.scenes.world import Builder, Light, Material
+from sightline.scenes.meshes import quad
+from sightline.scenes.outdoor import squares
+from sightline.scenes.outdoor.roads import CUTS, RoadBend, sample_section
+from sightline.scenes.world import Light, Material, WorldBuilder
 
 
 def test_two_hundred_streets_are_sound(check_sound):
@@ -50,7 +50,7 @@ def test_streets_hold_what_streets_hold():
     assert kinds["building"] > 25
 
 
-@pytest.mark.parametrize("layout", [courts.plaza, courts.yard, backlots.alley, backlots.car_park])
+@pytest.mark.parametrize("layout", [squares.plaza, squares.yard, squares.alley, squares.car_park])
 def test_every_place_between_houses_is_built(layout, check_sound, shares):
     check_sound(layout, range(6))
     near, _, _ = shares(layout, range(6))
@@ -60,7 +60,7 @@ def test_every_place_between_houses_is_built(layout, check_sound, shares):
 def test_a_driver_sits_in_a_lane_at_the_height_of_a_car():
     for seed in range(20):
         rng = np.random.default_rng(seed)
-        cut = section(rng, town=True)
+        cut = sample_section(rng, town=True)
         view = street._driver(rng, cut)
         assert 1.2 <= -view.eye[1] <= 2.0
         assert abs(view.eye[0]) < cut.road
@@ -70,8 +70,8 @@ def test_a_driver_sits_in_a_lane_at_the_height_of_a_car():
 def test_a_bent_street_stays_where_the_camera_is_and_keeps_true_normals():
     reach = 50.0
     shape = reach**2 * (np.sqrt(1 + (CUTS / reach) ** 2) - 1)
-    bend = Bend(shape / 200, shape / 800)
-    builder = Builder()
+    bend = RoadBend(shape / 200, shape / 800)
+    builder = WorldBuilder()
     builder.add(quad([1.0, 0.5, 84.0], [4.0, 1.0, 3.0], [1.0, -2.0, 9.0]), Material())
     builder.add(quad([-1, 0, -1], [2.0, 0, 0], [0, 0, 2.0]), Material())
     bent = bend.apply(builder.finish(Light()))

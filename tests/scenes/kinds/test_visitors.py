@@ -3,10 +3,15 @@
 import numpy as np
 import pytest
 
-from sightline.scenes.camera import place
+from sightline.scenes.camera import (
+    FARTHEST_PERSON,
+    NEAREST_PERSON,
+    find_standing_positions,
+    merge_worlds,
+    place_camera,
+)
 from sightline.scenes.kinds import visitors
-from sightline.scenes.render import render
-from sightline.scenes.standing import FARTHEST, NEAREST, merged, standing_places
+from sightline.scenes.rendering.renderer import render
 
 
 def people_of(world):
@@ -37,8 +42,8 @@ def test_most_places_get_people_at_many_distances():
     assert empty < 8
     assert np.percentile(far, 20) < 3
     assert np.percentile(far, 80) > 5
-    assert min(far) > 0.5 * NEAREST
-    assert max(far) < 1.2 * FARTHEST
+    assert min(far) > 0.5 * NEAREST_PERSON
+    assert max(far) < 1.2 * FARTHEST_PERSON
 
 
 def test_feet_are_on_the_ground():
@@ -47,7 +52,7 @@ def test_feet_are_on_the_ground():
         for k, kind in enumerate(world.kinds, 1):
             if kind == "person":
                 own = world.vertices[np.unique(world.faces[world.instance == k])]
-                ground = standing_places(world, view)
+                ground = find_standing_positions(world, view)
                 near = np.linalg.norm(ground[:, [0, 2]] - own.mean(0)[[0, 2]], axis=1)
                 if near.min() < 0.5:
                     assert abs(own[:, 1].max() - ground[near.argmin(), 1]) < 0.25
@@ -55,9 +60,9 @@ def test_feet_are_on_the_ground():
 
 def test_merged_worlds_show_both(check_repeats):
     world, view = visitors.build(np.random.default_rng(1))
-    twice = merged(world, world)
+    twice = merge_worlds(world, world)
     assert len(twice.faces) == 2 * len(world.faces)
     assert twice.kinds == world.kinds * 2
-    camera, pose = place(view, 64, 48)
+    camera, pose = place_camera(view, 64, 48)
     one, two = (render(w, camera, pose, supersample=1) for w in (world, twice))
     assert two.depth.values == pytest.approx(one.depth.values, rel=1e-4)

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from sightline.video_model.diffusion.draws import draw_noise, draw_steps
+from sightline.video_model.diffusion import draw_noise, draw_steps
 
 
 def test_shares_of_workers_make_what_one_draws():

@@ -3,14 +3,17 @@
 import pytest
 import torch
 
-from sightline.video_model.diffusion.loss import (
+from sightline.video_model.diffusion import (
     LEAST_SIGMA,
+    add_noise,
+    levels,
+    make_schedule,
     noisy_and_target,
+    velocity,
+    velocity_from_video,
     velocity_loss,
     video_loss,
 )
-from sightline.video_model.diffusion.schedule import levels, make_schedule
-from sightline.video_model.diffusion.velocity import add_noise, velocity, velocity_from_video
 
 GAMMAS = make_schedule("cosine", 50)
 

@@ -6,10 +6,13 @@ import pytest
 import torch
 
 from sightline.errors import InputError
-from sightline.video_model.diffusion.draws import draw_noise
-from sightline.video_model.diffusion.sampling import sample, trailing_steps
-from sightline.video_model.diffusion.schedule import make_schedule
-from sightline.video_model.diffusion.velocity import velocity_from_video
+from sightline.video_model.diffusion import (
+    draw_noise,
+    make_schedule,
+    sample,
+    trailing_steps,
+    velocity_from_video,
+)
 
 GAMMAS = make_schedule("cosine", 1000)
 

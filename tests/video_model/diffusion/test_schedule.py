@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.errors import InputError
-from sightline.video_model.diffusion.schedule import (
+from sightline.video_model.diffusion import (
     cosine_schedule,
     end_at_zero,
     levels,

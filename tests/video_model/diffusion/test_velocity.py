@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.video_model.diffusion.velocity import (
+from sightline.video_model.diffusion import (
     add_noise,
     noise_from_velocity,
     velocity,

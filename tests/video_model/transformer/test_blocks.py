@@ -2,9 +2,8 @@
 
 import torch
 
-from sightline.video_model.transformer.blocks import Block
-from sightline.video_model.transformer.rotary import make_turns
-from sightline.video_model.transformer.sizes import Size
+from sightline.video_model.options import Size
+from sightline.video_model.transformer import Block, rotary_angles
 
 SIZE = Size(depth=2, width=24, heads=2)
 
@@ -52,7 +51,7 @@ def written_out(block, x, modulation, angles):
 def test_a_block_is_its_formula():
     block, grid = lively_block(), (2, 2, 3)
     x, modulation = torch.randn(2, 3, 12, 24).double(), torch.randn(2, 6, 24).double()
-    turns = make_turns(grid, 12)
+    turns = rotary_angles(grid, 12)
     angles = torch.atan2(turns[..., 1], turns[..., 0])
     result = block(x, modulation, turns)
     for sample in range(2):
@@ -62,7 +61,7 @@ def test_a_block_is_its_formula():
 
 
 def test_groups_do_not_see_each_other():
-    block, turns = lively_block(), make_turns((4, 1, 1), 12)
+    block, turns = lively_block(), rotary_angles((4, 1, 1), 12)
     x, modulation = torch.randn(1, 3, 4, 24).double(), torch.zeros(1, 6, 24).double()
     other = x.clone()
     other[:, 1] += 1
@@ -72,7 +71,7 @@ def test_groups_do_not_see_each_other():
 
 
 def test_words_are_looked_at_where_there_are_some():
-    block, turns = lively_block(text=True), make_turns((4, 1, 1), 12)
+    block, turns = lively_block(text=True), rotary_angles((4, 1, 1), 12)
     x, modulation = torch.randn(1, 2, 4, 24).double(), torch.zeros(1, 6, 24).double()
     words, there = (
         torch.randn(1, 3, 24).double(),

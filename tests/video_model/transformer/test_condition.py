@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from sightline.errors import InputError
-from sightline.video_model.transformer.condition import Condition, first_frames, held
+from sightline.video_model.transformer import VideoCondition, first_frames, held
 
 VIDEO = torch.rand(2, 3, 5, 4, 4, generator=torch.Generator().manual_seed(0)) + 1
 
@@ -32,7 +32,7 @@ def test_wrong_numbers_of_frames_are_refused(count):
 def test_masks_are_true_or_false(name):
     masks = {"given": torch.ones(2, 5, dtype=torch.bool)} | {name: torch.ones(2, 5)}
     with pytest.raises(InputError, match=rf"{name}: expected torch.bool, got torch.float32"):
-        Condition(VIDEO, **masks)
+        VideoCondition(VIDEO, **masks)
 
 
 def test_the_last_given_frame_is_held():

@@ -6,13 +6,16 @@ import pytest
 import torch
 
 from sightline.errors import InputError
-from sightline.video_model.diffusion.draws import draw_noise, draw_steps
-from sightline.video_model.diffusion.loss import noisy_and_target, velocity_loss
-from sightline.video_model.diffusion.sampling import sample
-from sightline.video_model.diffusion.schedule import make_schedule
-from sightline.video_model.transformer.condition import Condition, first_frames
-from sightline.video_model.transformer.network import VideoTransformer, waves
-from sightline.video_model.transformer.options import TransformerOptions
+from sightline.video_model.diffusion import (
+    draw_noise,
+    draw_steps,
+    make_schedule,
+    noisy_and_target,
+    sample,
+    velocity_loss,
+)
+from sightline.video_model.options import TransformerOptions
+from sightline.video_model.transformer import VideoCondition, VideoTransformer, first_frames, waves
 
 PLAIN = TransformerOptions(frames=4, height=4, width=6, channels=2)
 TOLD = dataclasses.replace(PLAIN, numbers=3, text=5)
@@ -57,7 +60,7 @@ def changed(said, before):
 
 def test_gain_makes_given_frames_larger_and_nothing_else():
     noisy, t, known = inputs()
-    louder = Condition(3 * known.video, known.given)
+    louder = VideoCondition(3 * known.video, known.given)
     said = lively(dataclasses.replace(PLAIN, gain=3.0))(noisy, t, known)
     assert torch.equal(said, lively()(noisy, t, louder))
     assert all(changed(said, lively()(noisy, t, known)))
@@ -65,7 +68,7 @@ def test_gain_makes_given_frames_larger_and_nothing_else():
         dataclasses.replace(PLAIN, gain=0.0)
 
 
-@pytest.mark.parametrize("attention", ["full", "factorised"])
+@pytest.mark.parametrize("attention", ["full", "factorized"])
 @pytest.mark.parametrize("patch", [(1, 2, 2), (2, 4, 3), (4, 1, 6)])
 def test_shape_and_silence_at_the_start(attention, patch):
     options = dataclasses.replace(TOLD, attention=attention, patch=patch)
@@ -95,14 +98,14 @@ def test_blocks_change_nothing_at_the_start():
 
 def test_the_kinds_of_attention_differ():
     full = lively()
-    taking_turns = lively(dataclasses.replace(PLAIN, attention="factorised"))
+    taking_turns = lively(dataclasses.replace(PLAIN, attention="factorized"))
     taking_turns.load_state_dict(full.state_dict())
     a, b = full(*inputs()), taking_turns(*inputs())
     assert a.shape == b.shape
     assert changed(a, b) == [True] * 4
 
 
-@pytest.mark.parametrize("attention", ["full", "factorised"])
+@pytest.mark.parametrize("attention", ["full", "factorized"])
 def test_every_place_sees_every_place_and_no_other_sample(attention):
     network = lively(dataclasses.replace(PLAIN, attention=attention))
     noisy, t, condition = inputs()
@@ -115,13 +118,13 @@ def test_every_place_sees_every_place_and_no_other_sample(attention):
         assert bool((difference[2].amax(0) > 0).all())
 
 
-@pytest.mark.parametrize("attention", ["full", "factorised"])
+@pytest.mark.parametrize("attention", ["full", "factorized"])
 def test_order_in_the_batch_means_nothing(attention):
     network = lively(dataclasses.replace(TOLD, attention=attention))
     noisy, t, condition = inputs(TOLD)
     order = [2, 0, 3, 1]
     parts = {f.name: getattr(condition, f.name)[order] for f in dataclasses.fields(condition)}
-    said = network(noisy[order], t[order], Condition(**parts))
+    said = network(noisy[order], t[order], VideoCondition(**parts))
     assert torch.allclose(said, network(noisy, t, condition)[order], atol=1e-5)
 
 
@@ -156,17 +159,17 @@ def test_steps_are_described_by_waves():
     assert described[1, 128] == pytest.approx(torch.sin(torch.tensor(3.0)))
 
 
-@pytest.mark.parametrize("attention", ["full", "factorised"])
+@pytest.mark.parametrize("attention", ["full", "factorized"])
 def test_every_parameter_learns_once_silence_is_broken(attention):
     torch.manual_seed(0)
     network = VideoTransformer(dataclasses.replace(TOLD, attention=attention))
-    optimiser = torch.optim.SGD(network.parameters(), lr=0.1)
+    optimizer = torch.optim.SGD(network.parameters(), lr=0.1)
     touched = []
     for _ in range(3):
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         (network(*inputs(TOLD)) - 1).square().mean().backward()
         touched.append({n for n, p in network.named_parameters() if bool(p.grad.any())})
-        optimiser.step()
+        optimizer.step()
     assert touched[0] == {"last.weight", "last.bias"}
     assert touched[2] == {name for name, _ in network.named_parameters()}
 
@@ -183,7 +186,7 @@ def test_bfloat16_says_nearly_the_same():
     assert all(bool(p.grad.isfinite().all()) for p in network.parameters())
 
 
-@pytest.mark.parametrize("attention", ["full", "factorised"])
+@pytest.mark.parametrize("attention", ["full", "factorized"])
 def test_a_saved_network_says_the_same(attention, tmp_path):
     network = lively(dataclasses.replace(TOLD, attention=attention))
     torch.save(
@@ -205,15 +208,15 @@ def test_it_learns_a_video_and_samples_it_in_any_batch():
     condition = first_frames(video, 1)
     torch.manual_seed(0)
     network = VideoTransformer(options)
-    optimiser = torch.optim.Adam(network.parameters(), lr=2e-3)
+    optimizer = torch.optim.Adam(network.parameters(), lr=2e-3)
     for step in range(120):
         numbers = range(16 * step, 16 * step + 16)
         t, noise = draw_steps(0, numbers, 100), draw_noise(0, numbers, options.shape)
         noisy, target = noisy_and_target(video, noise, t, gammas)
         loss = velocity_loss(network(noisy, t, condition), target, condition.given).mean()
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss.backward()
-        optimiser.step()
+        optimizer.step()
     noise = draw_noise(1, range(16), options.shape)
     painted = sample(network, noise, condition, gammas, steps=10, keep=condition.keep)
     assert torch.equal(painted[:, :, 0], video[:, :, 0])

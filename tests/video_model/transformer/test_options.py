@@ -6,9 +6,8 @@ import pytest
 import torch
 
 from sightline.errors import InputError
-from sightline.video_model.transformer.network import VideoTransformer
-from sightline.video_model.transformer.options import TransformerOptions
-from sightline.video_model.transformer.sizes import SIZES
+from sightline.video_model.options import SIZES, TransformerOptions
+from sightline.video_model.transformer import VideoTransformer
 
 VIDEO = {"frames": 8, "height": 16, "width": 12, "channels": 4}
 
@@ -21,7 +20,7 @@ def count_parameters(**options):
 
 @pytest.mark.parametrize(("size", "millions"), [("S", 22.5), ("B", 89.5), ("L", 310), ("XL", 456)])
 def test_sizes_have_the_parameters_of_the_paper(size, millions):
-    for attention in ("full", "factorised"):
+    for attention in ("full", "factorized"):
         assert count_parameters(size=size, attention=attention) == pytest.approx(
             millions * 1e6, rel=0.003
         )
@@ -46,7 +45,7 @@ def test_grid_and_shape():
 
 def test_kept_as_json():
     options = TransformerOptions(
-        **VIDEO, patch=(2, 4, 4), size="S", attention="factorised", numbers=2, text=16
+        **VIDEO, patch=(2, 4, 4), size="S", attention="factorized", numbers=2, text=16
     )
     again = TransformerOptions.from_dict(json.loads(json.dumps(options.to_dict())))
     assert again == options
@@ -69,7 +68,7 @@ def test_kept_as_json():
             {"size": "XXL"},
             "no size is called 'XXL'; give one of nano, micro, tiny, mini, S, B, L, XL",
         ),
-        ({"attention": "causal"}, "attention is full or factorised, got 'causal'"),
+        ({"attention": "causal"}, "attention is full or factorized, got 'causal'"),
     ],
 )
 def test_bad_options_are_refused(wrong, words):

@@ -4,7 +4,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.video_model.transformer.patches import from_patches, to_patches
+from sightline.video_model.transformer import from_patches, to_patches
 
 small = st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(1, 3))
 

@@ -1,7 +1,7 @@
 """Depth Anything V2 in torch, with the parameter names of the official checkpoints.
 
 * `sizes`: the numbers of the four sizes S, B, L and G.
-* `positions`: how the learnt 37 × 37 position grid is stretched over a picture of any size.
+* `positions`: how the learned 37 × 37 position grid is stretched over a picture of any size.
 * `vit`: the DINOv2 encoder (`pretrained.*` in a checkpoint).
 * `head`: the DPT head (`depth_head.*`).
 * `depth_anything`: the two together.
@@ -12,10 +12,9 @@ from __future__ import annotations
 from torch import nn
 
 from sightline.depth.network.depth_anything import DepthAnything
-from sightline.depth.network.positions import PositionResize
-from sightline.depth.network.sizes import SIZES, Size
-from sightline.depth.spec import ModelSpec
+from sightline.depth.network.vit import SIZES, PositionResize, Size
 from sightline.errors import InputError
+from sightline.models.entry import ModelSpec
 
 __all__ = ["SIZES", "DepthAnything", "PositionResize", "Size", "build"]
 
@@ -28,7 +27,7 @@ def build(spec: ModelSpec, *, position_resize: PositionResize = "authors") -> nn
         position_resize: for a ViT only, see `positions`.
 
     Returns:
-        A module that maps (N, 3, H, W) normalised pixels to (N, H, W) depth or disparity.
+        A module that maps (N, 3, H, W) normalized pixels to (N, H, W) depth or disparity.
     """
     if spec.architecture == "compact":
         from sightline.depth.compact import CompactDepth
@@ -44,4 +43,5 @@ def build(spec: ModelSpec, *, position_resize: PositionResize = "authors") -> nn
         taps=spec.taps,
         max_depth=spec.max_depth,
         position_resize=position_resize,
+        replicate_edge=spec.replicate_edge,
     )

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+import torch
 from torch import Tensor, nn
 
-from sightline.depth.network.head import DptHead, disparity, metres
-from sightline.depth.network.positions import PositionResize
-from sightline.depth.network.sizes import Size
-from sightline.depth.network.vit import VisionTransformer
+from sightline.depth.network.head import DptHead, disparity, meters
+from sightline.depth.network.vit import PositionResize, Size, VisionTransformer
 
 
 class DepthAnything(nn.Module):
@@ -25,6 +24,7 @@ class DepthAnything(nn.Module):
         max_depth: for a metric network what the last sigmoid is scaled by, in [m]; None for a
             relative one.
         position_resize: how the position grid is stretched over the picture, see `positions`.
+        replicate_edge: see `head.EdgeReplicatingConv`; on for our weights, off for the authors'.
     """
 
     def __init__(
@@ -34,12 +34,13 @@ class DepthAnything(nn.Module):
         taps: Literal["v1", "v2"] = "v2",
         max_depth: float | None = None,
         position_resize: PositionResize = "authors",
+        replicate_edge: bool = False,
     ) -> None:
         super().__init__()
         self.taps = size.tapped(taps)
         self.max_depth = max_depth
         self.pretrained = VisionTransformer(size, position_resize)
-        self.depth_head = DptHead(size)
+        self.depth_head = DptHead(size, replicate_edge=replicate_edge)
 
     @property
     def encoder(self) -> VisionTransformer:
@@ -47,26 +48,29 @@ class DepthAnything(nn.Module):
         return self.pretrained
 
     def forward(self, image: Tensor) -> Tensor:
-        """Map normalised pixels to depth.
+        """Map normalized pixels to depth.
 
         Args:
-            image: (N, 3, H, W) RGB normalised by ImageNet's mean and deviation; H and W multiples
+            image: (N, 3, H, W) RGB normalized by ImageNet's mean and deviation; H and W multiples
                 of 14.
 
         Returns:
-            (N, H, W): disparity ≥ 0 without unit, larger is nearer; or metres for a metric network.
+            (N, H, W): disparity ≥ 0 without unit, larger is nearer; or meters for a metric network.
         """
         x = self.raw(image)
-        return disparity(x) if self.max_depth is None else metres(x, self.max_depth)
+        return disparity(x) if self.max_depth is None else meters(x, self.max_depth)
 
     def raw(self, image: Tensor) -> Tensor:
         """Return (N, H, W) before the last activation."""
         return self.depth_head(self.pretrained(image, self.taps))[:, 0]
 
-    def decode(self, taps: Sequence[Tensor]) -> Tensor:
+    def decode(self, taps: Sequence[Tensor], *, bfloat16: bool = False) -> Tensor:
         """Map four tapped (N, D, h, w) to (N, H, W) as training compares it: [m] for a metric network.
 
-        A relative one stops before its last ReLU, which lets no gradient through where it is zero.
+        A relative one stops before its last ReLU, which lets no gradient through where it is zero. In
+        bfloat16 the last convolutions stay in float32: differences between pixels are the fine detail.
         """
-        x = self.depth_head(taps)[:, 0]
-        return x if self.max_depth is None else metres(x, self.max_depth)
+        with torch.autocast(taps[0].device.type, torch.bfloat16, enabled=bfloat16):
+            x = self.depth_head.fuse(taps)
+        x = self.depth_head.scratch.output_conv2(x.float() if bfloat16 else x)[:, 0]
+        return x if self.max_depth is None else meters(x, self.max_depth)

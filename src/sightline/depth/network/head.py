@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from sightline.depth.network.sizes import PATCH, Size
+from sightline.depth.network.vit import PATCH, Size
 
 #: Channels of the last hidden map, at full resolution.
 LAST_WIDTH = 32
@@ -25,6 +25,21 @@ def _conv3(inputs: int, outputs: int, *, bias: bool = True) -> nn.Conv2d:
 
 def _upsample(x: Tensor, rows: int, columns: int) -> Tensor:
     return F.interpolate(x, size=(rows, columns), mode="bilinear", align_corners=True)
+
+
+class EdgeReplicatingConv(nn.Conv2d):
+    """A 3 × 3 convolution of stride 2 that replicates the right and bottom edge by one pixel.
+
+    With zero padding all around, only odd sizes reach the zeros on the right and at the bottom, so a
+    network that saw even sizes in training draws a stripe along these edges of odd ones. Replicated
+    pixels leave even sizes as they are, bit for bit, and give odd ones an edge like any other. Zeros
+    on the left and on top are always reached, and stay.
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(N, C, h, w) → (N, C', ⌈h / 2⌉, ⌈w / 2⌉)."""
+        x = F.pad(F.pad(x, (0, 1, 0, 1), mode="replicate"), (1, 0, 1, 0))
+        return F.conv2d(x, self.weight, self.bias, stride=2)
 
 
 class ResidualUnit(nn.Module):
@@ -90,18 +105,21 @@ class DptHead(nn.Module):
 
     Args:
         size: widths of encoder and head.
+        replicate_edge: give the deepest map an edge that does not depend on whether its size is odd;
+            see `EdgeReplicatingConv`. The authors' networks were trained without.
     """
 
-    def __init__(self, size: Size) -> None:
+    def __init__(self, size: Size, *, replicate_edge: bool = False) -> None:
         super().__init__()
         widths = size.tap_widths
+        halving = EdgeReplicatingConv if replicate_edge else nn.Conv2d
         self.projects = nn.ModuleList(nn.Conv2d(size.width, width, 1) for width in widths)
         self.resize_layers = nn.ModuleList(
             [
                 nn.ConvTranspose2d(widths[0], widths[0], 4, stride=4),
                 nn.ConvTranspose2d(widths[1], widths[1], 2, stride=2),
                 nn.Identity(),
-                nn.Conv2d(widths[3], widths[3], 3, stride=2, padding=1),
+                halving(widths[3], widths[3], 3, stride=2, padding=1),
             ]
         )
         self.scratch = Scratch(size)
@@ -117,6 +135,10 @@ class DptHead(nn.Module):
         Returns:
             (N, 1, 14·h, 14·w), before the last activation.
         """
+        return self.scratch.output_conv2(self.fuse(taps))
+
+    def fuse(self, taps: Sequence[Tensor]) -> Tensor:
+        """Fuse the taps into the input of the last convolutions, (N, C, 14·h, 14·w)."""
         rows, columns = taps[0].shape[-2:]
         maps = [
             self.scratch.reduce(level, resize(project(tap)))
@@ -128,8 +150,7 @@ class DptHead(nn.Module):
         x = self.scratch.fuse(3, x, maps[2], *maps[1].shape[-2:])
         x = self.scratch.fuse(2, x, maps[1], *maps[0].shape[-2:])
         x = self.scratch.fuse(1, x, maps[0], 8 * rows, 8 * columns)
-        x = _upsample(self.scratch.output_conv1(x), PATCH * rows, PATCH * columns)
-        return self.scratch.output_conv2(x)
+        return _upsample(self.scratch.output_conv1(x), PATCH * rows, PATCH * columns)
 
 
 def disparity(x: Tensor) -> Tensor:
@@ -137,6 +158,6 @@ def disparity(x: Tensor) -> Tensor:
     return F.relu(x)
 
 
-def metres(x: Tensor, max_depth: float) -> Tensor:
+def meters(x: Tensor, max_depth: float) -> Tensor:
     """Last activation of a metric network: depth in 0 … `max_depth` [m]."""
     return torch.sigmoid(x) * max_depth

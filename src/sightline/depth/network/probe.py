@@ -1,9 +1,9 @@
 """Catch weights of the wrong kind by running them on a small drawn picture.
 
-Relative and metric weights have the same names and shapes. In the wrong network they fail quietly: a
-metric network's last layer gives mostly negative numbers (the logit of, say, 5 m out of 80), which a
-relative network's ReLU turns into zero everywhere; a relative network's large disparities drive the
-sigmoid of a metric one to its far end everywhere.
+Relative and metric weights have the same names and shapes. In the wrong network they fail quietly:
+a metric network's last layer gives mostly negative numbers (the logit of, say, 5 m out of 80),
+which a relative network's ReLU turns into zero everywhere; a relative network's large disparities
+drive the sigmoid of a metric one to its far end everywhere.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import torch
 from torch import Tensor, nn
 
 from sightline.depth.network.depth_anything import DepthAnything
-from sightline.depth.network.sizes import PATCH
-from sightline.depth.spec import ModelSpec
+from sightline.depth.network.vit import PATCH
 from sightline.errors import InputError
+from sightline.models.entry import ModelSpec
 
 #: Side of the test picture in patches: enough to see something, cheap even for the giant.
 CELLS = 9
@@ -26,7 +26,7 @@ SATURATED = 0.98
 
 
 def probe_picture(spec: ModelSpec) -> Tensor:
-    """Draw a chequered floor under a bright sky with a box on it: (1, 3, 126, 126), normalised."""
+    """Draw a chequered floor under a bright sky with a box on it: (1, 3, 126, 126), normalized."""
     side = CELLS * PATCH
     y, x = torch.meshgrid(torch.linspace(0, 1, side), torch.linspace(-1, 1, side), indexing="ij")
     below = (y - 0.4).clamp(min=0.02)

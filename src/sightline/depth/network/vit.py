@@ -1,21 +1,127 @@
-"""The DINOv2 encoder, named as in the official checkpoints (`pretrained.*`).
+"""DINOv2 vision transformer, with tensor names as in the official checkpoints (`pretrained.*`).
 
-Pre-norm transformer with LayerScale, patches of 14 px, one class token, no register tokens; LayerNorm
-epsilon 1e-6; the final LayerNorm is applied to each tapped output (`R-DAv2` dinov2.py).
+Pre-norm transformer with LayerScale, patches of 14 px, one class token, no register tokens,
+LayerNorm epsilon 1e-6; the final LayerNorm is applied to each tapped output (`R-DAv2` dinov2.py).
+
+Position embeddings are interpolated bicubically without antialiasing, written as two small matrix
+products so that an exported graph has truly dynamic sizes and no runtime has to agree with torch on
+the meaning of a scale factor. Two conventions exist and give different depth:
+
+* `authors`: a grid of n cells is sampled in steps of 37 / (n + 0.1), the scale factor that DINOv2
+  and Depth Anything pass to torch. A 37 × 37 grid is unchanged.
+* `size`: steps of 37 / n, as in Hugging Face transformers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from dataclasses import dataclass
+from typing import Literal, cast
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from sightline.depth.network.positions import PositionResize, resize_positions
-from sightline.depth.network.sizes import GRID, PATCH, Size
 from sightline.errors import InputError
+
+#: Side of a patch in [px]: every input side is a multiple of it.
+PATCH = 14
+
+#: Side in patches of the learned position grid: 518 px.
+GRID = 37
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Widths and depths of one encoder and its head.
+
+    Attributes:
+        width: channels of a token.
+        depth: transformer blocks.
+        heads: attention heads per block.
+        taps: the four blocks (from 0) whose outputs feed the head, shallow to deep.
+        head_width: channels inside the head's fusion blocks.
+        tap_widths: channels of the four tapped maps after their 1 × 1 projection.
+        swiglu: True when the feed-forward part is gated (giant only).
+    """
+
+    width: int
+    depth: int
+    heads: int
+    taps: tuple[int, int, int, int]
+    head_width: int
+    tap_widths: tuple[int, int, int, int]
+    swiglu: bool = False
+
+    def tapped(self, version: Literal["v1", "v2"]) -> tuple[int, ...]:
+        """Return the tapped blocks: spread over the depth in V2, the last four in V1."""
+        return self.taps if version == "v2" else tuple(range(self.depth - 4, self.depth))
+
+
+SIZES: dict[str, Size] = {
+    "vits": Size(384, 12, 6, (2, 5, 8, 11), 64, (48, 96, 192, 384)),
+    "vitb": Size(768, 12, 12, (2, 5, 8, 11), 128, (96, 192, 384, 768)),
+    "vitl": Size(1024, 24, 16, (4, 11, 17, 23), 256, (256, 512, 1024, 1024)),
+    "vitg": Size(1536, 40, 24, (9, 19, 29, 39), 384, (1536, 1536, 1536, 1536), swiglu=True),
+}
+
+
+PositionResize = Literal["authors", "size"]
+
+#: What the authors add to the number of cells before dividing (to dodge rounding down by one).
+AUTHORS_OFFSET = 0.1
+
+#: Sharpness of the cubic kernel, as in torch and OpenCV (ONNX calls it `cubic_coeff_a`).
+CUBIC_A = -0.75
+
+
+def resize_positions(grid: Tensor, rows: int, columns: int, mode: PositionResize) -> Tensor:
+    """Resample a square grid of vectors to `rows` × `columns`.
+
+    Args:
+        grid: (n, n, D) vectors, first axis down the picture, second across.
+        rows: cells down; a traced value while exporting.
+        columns: cells across; likewise.
+        mode: see the module's docstring.
+
+    Returns:
+        (rows, columns, D) in the dtype of `grid`.
+    """
+    side = grid.shape[0]
+    down, across = _count(rows, grid), _count(columns, grid)
+    offset = torch.zeros_like(down)
+    if mode == "authors":
+        # A tensor, not a Python branch: a branch would tie an exported graph to the traced size.
+        offset = torch.where((down == side) & (across == side), offset, offset + AUTHORS_OFFSET)
+    vertical = _cubic_weights(rows, side, side / (down + offset))
+    horizontal = _cubic_weights(columns, side, side / (across + offset))
+    stretched = torch.einsum("ij,jkd->ikd", vertical, grid.float())
+    return torch.einsum("lk,ikd->ild", horizontal, stretched).to(grid.dtype)
+
+
+def _count(cells: int, like: Tensor) -> Tensor:
+    return torch.scalar_tensor(cells, dtype=torch.float32, device=like.device)
+
+
+def _cubic_weights(cells: int, side: int, step: Tensor) -> Tensor:
+    """Return the (cells, side) matrix that samples a line of `side` values every `step` cells."""
+    centers = (torch.arange(cells, device=step.device) + 0.5) * step - 0.5
+    first = torch.floor(centers)
+    fraction = (centers - first)[:, None]
+    taps = torch.arange(-1, 3, device=step.device)
+    weights = _cubic_kernel(torch.abs(fraction - taps))
+    # Taps beyond the border repeat the border value.
+    sources = torch.clamp(first[:, None] + taps, 0, side - 1)
+    hit = sources[:, :, None] == torch.arange(side, device=step.device)
+    return (hit * weights[:, :, None]).sum(dim=1)
+
+
+def _cubic_kernel(distance: Tensor) -> Tensor:
+    """Keys' cubic convolution kernel at `distance` ≥ 0 from a sample, zero from 2 on."""
+    near = ((CUBIC_A + 2) * distance - (CUBIC_A + 3)) * distance**2 + 1
+    far = CUBIC_A * (((distance - 5) * distance + 8) * distance - 4)
+    return torch.where(distance <= 1, near, far)
+
 
 EPSILON = 1e-6
 
@@ -79,7 +185,7 @@ class SwiGlu(nn.Module):
 
 
 class LayerScale(nn.Module):
-    """A learnt gain per channel on a residual branch; starts at 1."""
+    """A learned gain per channel on a residual branch; starts at 1."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -139,9 +245,9 @@ class VisionTransformer(nn.Module):
         self.patch_embed = PatchEmbed(size.width)
         self.blocks = nn.ModuleList(Block(size) for _ in range(size.depth))
         self.norm = nn.LayerNorm(size.width, eps=EPSILON)
-        self._initialise()
+        self._initialize()
 
-    def _initialise(self) -> None:
+    def _initialize(self) -> None:
         """Start as DINOv2 does: small normal weights, no biases."""
         nn.init.trunc_normal_(self.pos_embed, std=0.02)
         nn.init.normal_(self.cls_token, std=1e-6)
@@ -149,6 +255,14 @@ class VisionTransformer(nn.Module):
             if isinstance(module, nn.Linear):
                 nn.init.trunc_normal_(module.weight, std=0.02)
                 nn.init.zeros_(module.bias)
+
+    def freeze(self, blocks: int) -> None:
+        """Exclude the first `blocks` blocks and the embeddings from training; 0 excludes nothing."""
+        if blocks > 0:
+            for part in (self.patch_embed, *self.blocks[:blocks]):
+                part.requires_grad_(False)
+            self.cls_token.requires_grad_(False)
+            self.pos_embed.requires_grad_(False)
 
     def positions(self, rows: int, columns: int) -> Tensor:
         """Return the position vectors of a grid of patches: (1, 1 + rows · columns, D), class first."""
@@ -161,7 +275,7 @@ class VisionTransformer(nn.Module):
         """Run the blocks and return what the tapped ones give.
 
         Args:
-            image: (N, 3, H, W) normalised RGB, H and W multiples of 14.
+            image: (N, 3, H, W) normalized RGB, H and W multiples of 14.
             taps: ascending block indices, from 0. Blocks after the last tap are not run.
 
         Returns:
@@ -184,6 +298,28 @@ class VisionTransformer(nn.Module):
             if index == taps[-1]:
                 break
         return tuple(maps)
+
+
+#: Root mean square of a row of a matrix at DINOv2's initialization, and about that after its training.
+ROW_RMS = 0.02
+
+
+@torch.no_grad()
+def split_scales(encoder: VisionTransformer) -> None:
+    """Undo `merge_scales` in place, so that the network can be trained further.
+
+    The output does not change. Merged rows differ in size by a factor of a thousand, and Adam, whose
+    steps are equally large for all weights, would destroy the small ones. The original gains are lost,
+    so each row is scaled to `ROW_RMS` and LayerScale takes the rest.
+    """
+    for module in encoder.blocks:
+        block = cast(Block, module)
+        for linear, scale in ((block.attn.proj, block.ls1), (block.mlp.last, block.ls2)):
+            gamma = cast(LayerScale, scale).gamma
+            gain = linear.weight.square().mean(1).sqrt().clamp(min=1e-8) / ROW_RMS
+            linear.weight.div_(gain[:, None])
+            linear.bias.div_(gain)
+            gamma.mul_(gain)
 
 
 @torch.no_grad()

@@ -1,1 +1,1 @@
-"""People in a picture: who finds them, and what is known of each."""
+"""Detection of people, their landmarks, masks and irises, and the evidence of scale they give."""

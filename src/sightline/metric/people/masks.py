@@ -1,4 +1,4 @@
-"""From mask logits in turned crops to one mask per person in the picture."""
+"""Masks of people in the image, from mask logits in rotated crops."""
 
 from __future__ import annotations
 
@@ -10,19 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.metric.people.crops import Crop, apply
-from sightline.metric.people.detections import Array
-from sightline.metric.people.merge import BODY
-from sightline.metric.people.poses import Pose
+from sightline.metric.people.pose_landmarks import BODY, Pose
+from sightline.metric.people.ssd import Array
 from sightline.metric.people.types import LANDMARKS
 from sightline.types import BoolArray, FloatArray
 
-#: Beyond this a logit says no more; averages of logits stay sensible.
+#: Logits are clipped to this range, so that their averages stay sensible.
 CLIP = 6.0
-#: Least share of the pixels a person claims that must be left when all have been served.
+#: Smallest share of its positive pixels that a person must keep after overlaps are resolved.
 KEPT = 0.4
 
 _INDEX = {name: index for index, name in enumerate(LANDMARKS)}
-#: Lines through the body, from landmark to landmark.
+#: Segments of the body, between landmarks.
 BONES = [
     (_INDEX[start], _INDEX[end])
     for start, end in (
@@ -47,13 +46,13 @@ BONES = [
 
 
 def warp_back(logits: FloatArray, crop: Crop, height: int, width: int) -> FloatArray:
-    """Bring logits of a crop into the picture.
+    """Warp the logits of a crop to the image.
 
     Args:
         logits: (S, S) float32 in the crop.
         crop: where it was.
-        height: of the picture in [px].
-        width: of the picture in [px].
+        height: of the image in [px].
+        width: of the image in [px].
 
     Returns:
         (height, width) float32 logits within ±`CLIP`, −`CLIP` outside the crop.
@@ -67,11 +66,11 @@ def warp_back(logits: FloatArray, crop: Crop, height: int, width: int) -> FloatA
     right, bottom = np.clip(np.ceil(corners.max(0)) + 1, 0, (width, height)).astype(int)
     if right <= left or bottom <= top:
         return out
-    # Where the crop is finer than the picture, several of its pixels make one: sample all, average.
+    # Where the crop is finer than the image, supersample and average.
     fine = max(1, math.ceil(size / crop.side))
     matrix = crop.from_picture(size)
     linear = matrix[:, :2] / fine
-    # Picture coordinates of the middle of the first fine sample.
+    # Image coordinates of the center of the first sample.
     first = np.array([left, top]) - 0.5 + 0.5 / fine
     shift = matrix[:, :2] @ first + matrix[:, 2]
     warped = cv2.warpAffine(
@@ -90,15 +89,15 @@ def warp_back(logits: FloatArray, crop: Crop, height: int, width: int) -> FloatA
 
 
 def share_out(poses: Sequence[Pose], taken: BoolArray) -> list[BoolArray]:
-    """Make one mask per person; what several claim goes to the one with the larger logit.
+    """Compute one mask per person; a pixel claimed by several goes to the larger logit.
 
     Args:
-        poses: whose.
-        taken: (H, W) bool, pixels that are others' already.
+        poses: of the people.
+        taken: (H, W) bool, pixels of people found before.
 
     Returns:
-        (H, W) bool for each, without specks that hang on no limb. Empty for those who would keep
-        less than `KEPT` of what they claim: they are parts of somebody else.
+        (H, W) bool for each, without specks away from the limbs. Empty for those who would keep less
+        than `KEPT` of their pixels: they are parts of somebody else.
     """
     best = np.zeros(taken.shape, np.float32)
     owner = np.full(taken.shape, -1, np.int32)
@@ -117,7 +116,7 @@ def share_out(poses: Sequence[Pose], taken: BoolArray) -> list[BoolArray]:
 
 
 def without_specks(mask: BoolArray, pose: Pose) -> BoolArray:
-    """Keep the parts of a mask that a bone with visible ends passes through."""
+    """Keep the components of a mask that a bone with visible ends passes through."""
     count, parts = cv2.connectedComponents(mask.astype(np.uint8), connectivity=4)
     if count <= 2:
         return mask
@@ -132,9 +131,9 @@ def without_specks(mask: BoolArray, pose: Pose) -> BoolArray:
 
 
 def painted_over(pixels: NDArray[np.uint8], taken: BoolArray) -> NDArray[np.uint8]:
-    """Return the picture with the mean colour of the rest where `taken` is, and a little beyond.
+    """Return the image with the mean color of the rest in `taken`, dilated a little.
 
-    A plain patch is not taken for a person, as an inpainted one often is.
+    A uniform patch is not detected as a person, while an inpainted one often is.
     """
     if not taken.any() or taken.all():
         return pixels
@@ -145,7 +144,7 @@ def painted_over(pixels: NDArray[np.uint8], taken: BoolArray) -> NDArray[np.uint
 
 
 def free_share(pose: Pose, taken: BoolArray) -> float:
-    """Share of the body's landmarks inside the picture that lie where nobody is yet, 0 to 1."""
+    """Return the share of the body's landmarks inside the image that lie outside `taken`, 0 to 1."""
     height, width = taken.shape
     x, y = np.round(pose.landmarks[BODY]).astype(int).T
     inside = (x >= 0) & (x < width) & (y >= 0) & (y < height)
@@ -155,9 +154,9 @@ def free_share(pose: Pose, taken: BoolArray) -> float:
 
 
 def draw_bones(landmarks: Array, visibility: Array, shape: tuple[int, ...]) -> BoolArray:
-    """Draw lines of one pixel along the limbs whose two ends are visible; (H, W) bool."""
+    """Draw one-pixel lines along the limbs whose ends are both visible; (H, W) bool."""
     canvas: NDArray[np.uint8] = np.zeros(shape[:2], np.uint8)
-    # Far outside, the drawing's fixed point numbers would overflow.
+    # OpenCV's fixed-point coordinates would overflow far outside.
     places = np.clip(np.round(landmarks), -10_000, 10_000).astype(int)
     for start, end in BONES:
         if min(visibility[start], visibility[end]) > 0.3:
@@ -166,7 +165,7 @@ def draw_bones(landmarks: Array, visibility: Array, shape: tuple[int, ...]) -> B
 
 
 def box_of(mask: BoolArray) -> Array:
-    """(4,) left, top, right and bottom of a mask in [px]: edges of pixels, not middles."""
+    """Return the (4,) left, top, right and bottom of a mask in [px]: pixel edges, not centers."""
     rows, columns = np.flatnonzero(mask.any(1)), np.flatnonzero(mask.any(0))
     return np.array(
         [columns[0] - 0.5, rows[0] - 0.5, columns[-1] + 0.5, rows[-1] + 0.5], np.float64

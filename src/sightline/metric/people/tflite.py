@@ -1,4 +1,4 @@
-"""Run a small network of a `.tflite` file in OpenVINO, without TensorFlow."""
+"""Run a small TensorFlow Lite network in OpenVINO, without TensorFlow."""
 
 from __future__ import annotations
 
@@ -9,19 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.depth.engines.base import writable_cache
-from sightline.depth.engines.openvino import brief
-from sightline.depth.engines.quiet_openvino import openvino_core
 from sightline.errors import InputError, SightlineError
+from sightline.runtime.engine import writable_cache
+from sightline.runtime.openvino import brief, openvino_core
 from sightline.types import FloatArray
 
 
 class TfliteNetwork:
-    """A network for square colour pictures, compiled for this machine's CPU.
+    """Network for square color images, compiled for the CPU.
 
     Args:
-        path: the `.tflite` file. One input (1, S, S, 3) float32.
-        threads: at most so many; None for one per core.
+        path: `.tflite` file with one input (1, S, S, 3) float32.
+        threads: maximum number of CPU threads; None for one per core.
     """
 
     def __init__(self, path: Path, threads: int | None = None) -> None:
@@ -30,11 +29,11 @@ class TfliteNetwork:
         model = _read(core, path)
         self.size = int(model.inputs[0].shape[1])
         self._compiled = _compile(core, model, threads)
-        # Finished requests wait here: each keeps its buffers, and no two threads share one.
+        # Pool of idle requests: each has its own buffers, and threads never share one.
         self._idle: SimpleQueue[Any] = SimpleQueue()
 
     def run(self, picture: FloatArray) -> list[NDArray[np.float32]]:
-        """Map one (S, S, 3) float32 picture to the network's outputs, in their order in the file.
+        """Run the network on one (S, S, 3) float32 image; returns its outputs in the order of the file.
 
         The outputs are copies without the leading axis of one.
         """
@@ -68,7 +67,9 @@ def _read(core: Any, path: Path) -> Any:
         ) from error
     shapes = [list(port.shape) for port in model.inputs if port.partial_shape.is_static]
     if len(shapes) != 1 or len(shapes[0]) != 4 or shapes[0] != [1, *[shapes[0][1]] * 2, 3]:
-        raise InputError(f"takes no square colour picture (its inputs are {shapes})", path=path)
+        raise InputError(
+            f"does not take one square color image (its inputs are {shapes})", path=path
+        )
     return model
 
 
@@ -76,7 +77,7 @@ def _compile(core: Any, model: Any, threads: int | None) -> Any:
     config: dict[str, Any] = {
         "PERFORMANCE_HINT": "LATENCY",
         "INFERENCE_PRECISION_HINT": "f32",  # the same on every machine
-        # Otherwise every process ties its threads to the first cores, and two share one.
+        # Otherwise all processes pin their threads to the same cores.
         "ENABLE_CPU_PINNING": False,
     }
     if threads is not None:
@@ -86,7 +87,7 @@ def _compile(core: Any, model: Any, threads: int | None) -> Any:
         try:
             return core.compile_model(model, "CPU", {**config, "CACHE_DIR": str(folder)})
         except RuntimeError:
-            pass  # a full disk, another process's half-written entry: compiling anew always works
+            pass  # the cache is full or being written: compile without it
     try:
         return core.compile_model(model, "CPU", config)
     except RuntimeError as error:

@@ -1,4 +1,4 @@
-"""What is known of a person in a picture, and the protocol of whoever finds people."""
+"""Types of detected people, and the protocol of people detectors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sightline.errors import InputError
 from sightline.types import BoolArray, Camera
 
-#: The landmarks of BlazePose, in the order of its networks.
+#: Landmarks of BlazePose, in the order of its networks.
 LANDMARKS = (
     "nose",
     *(f"eye_{part}.{side}" for side in "LR" for part in ("inner", "middle", "outer")),
@@ -24,8 +24,8 @@ LANDMARKS = (
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Mesh:
-    """A surface in metres in the camera's frame: x to the right, y down, z forward.
+class BodyMesh:
+    """Surface in meters in the camera frame: x right, y down, z forward.
 
     Attributes:
         vertices: (V, 3) float64 in [m].
@@ -38,19 +38,19 @@ class Mesh:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Person:
-    """One person in a picture.
+    """Person in an image.
 
     Attributes:
-        box: (4,) float64, left, top, right and bottom of what is seen, in [px].
+        box: (4,) float64, left, top, right and bottom of the visible part, in [px].
         mask: (H, W) bool, pixels that show this person.
-        confidence: that this is a person, 0 to 1.
-        landmarks: (33, 2) float64 in [px], in the order of `LANDMARKS`; may lie outside the picture.
-        visibility: (33,) float64, 0 (hidden, or outside) to 1.
-        world: (33, 3) float64 in [m] around the middle of the hips, in the camera's axes; how the
-            body is bent, not where it is.
-        mesh: the person's surface in metres where a tool has given one, else None; then the
-            landmarks may be all NaN and of visibility 0.
-        outlined: the mask is no more than the mesh's own outline, and does not say what is hidden.
+        confidence: probability that this is a person, 0 to 1.
+        landmarks: (33, 2) float64 in [px], in the order of `LANDMARKS`; may lie outside the image.
+        visibility: (33,) float64, 0 (hidden or outside) to 1.
+        world: (33, 3) float64 in [m] relative to the center of the hips, in the camera's axes: the
+            pose, not the position.
+        mesh: surface from another tool, else None; with a mesh, the landmarks may be NaN with
+            visibility 0.
+        outlined: True if the mask is only the outline of the mesh, so that occlusion is unknown.
     """
 
     box: NDArray[np.float64]
@@ -59,12 +59,12 @@ class Person:
     landmarks: NDArray[np.float64]
     visibility: NDArray[np.float64]
     world: NDArray[np.float64]
-    mesh: Mesh | None = None
+    mesh: BodyMesh | None = None
     outlined: bool = False
 
 
 def check_camera(pixels: NDArray[np.uint8], camera: Camera) -> None:
-    """Refuse a camera of another size than the (H, W, 3) picture."""
+    """Raise InputError if the camera has another size than the (H, W, 3) image."""
     height, width = pixels.shape[:2]
     if (camera.height, camera.width) != (height, width):
         raise InputError(
@@ -74,11 +74,11 @@ def check_camera(pixels: NDArray[np.uint8], camera: Camera) -> None:
 
 
 class PeopleFinder(Protocol):
-    """Finds everybody in a picture."""
+    """Detector of people in an image."""
 
-    #: Name and version of what finds, for the record.
+    #: Name and version of the detector, for records.
     source: str
 
     def find(self, pixels: NDArray[np.uint8], camera: Camera) -> list[Person]:
-        """Return the people of an (H, W, 3) sRGB picture, the surest first."""
+        """Return the people of an (H, W, 3) uint8 sRGB image, the most confident first."""
         ...

@@ -1,1 +1,1 @@
-"""Questions about pictures with known depth or boxes, and their answers, as training and test data."""
+"""Question sets about depth and counts, for training and evaluation."""

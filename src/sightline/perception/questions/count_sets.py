@@ -1,42 +1,195 @@
-"""Sets of questions about how many, from any pictures whose things are known.
+"""Question sets about counts, from images with annotated objects.
 
-The folder is like that of the questions about depth: `images/`, and lists that LLaVA's trainers read.
+The folder is laid out like the depth question sets: `images/`, and lists in LLaVA's format.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections import Counter
+import math
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import InputError
-from sightline.files.pictures import read_picture
-from sightline.files.reading import read_bytes
-from sightline.perception.questions import counting, scanning
-from sightline.perception.questions.counting import Things, kind_to_ask
-from sightline.perception.questions.markers import squash
+from sightline.io.images import read_picture
+from sightline.io.reading import inside, lacking, read_bytes
+from sightline.perception.questions import counting
+from sightline.perception.questions.counting import Shares, Things, kind_to_ask
+from sightline.perception.questions.hardblink import squash
 from sightline.perception.questions.records import Record, write_llava
-from sightline.perception.questions.scanning import Shares
 from sightline.perception.questions.sets import write_picture
 
-#: A thing of which less than this share of the picture is seen is not counted, and its kind not asked
-#: about: nobody could tell.
+_MOST_BYTES = 4_000_000_000
+#: Maximum side of an image, [px].
+_LARGEST = 2**31
+_STRANGE = (ValueError, KeyError, TypeError, AttributeError, OverflowError)
+
+_Box = tuple[float, float, float, float]
+
+
+@dataclass(slots=True)
+class _Marks:
+    """Annotations of one image."""
+
+    boxes: dict[str, list[_Box]] = field(default_factory=dict)
+    partial: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Annotated:
+    """Annotation file.
+
+    Attributes:
+        kinds: names of all kinds.
+        pictures: file name and objects of every image.
+    """
+
+    kinds: tuple[str, ...]
+    pictures: tuple[tuple[str, Things], ...]
+
+    def counted(
+        self, folder: str | Path, skip: Callable[[InputError], None] | None = None
+    ) -> Iterator[AnnotatedImage]:
+        """Read the images of a folder, each under a unique name.
+
+        Args:
+            folder: folder of the images.
+            skip: called with the error of an image that is missing, damaged or of another size than
+                annotated, which is then skipped; None to raise.
+        """
+        used: set[str] = set()
+        for file, things in self.pictures:
+            name = _unused(Path(file).stem, used)
+            try:
+                pixels = _pixels(Path(folder), file, things)
+            except InputError as error:
+                if skip is None:
+                    raise
+                skip(error)
+                continue
+            yield AnnotatedImage(name, pixels, things)
+
+
+def read_annotations(path: str | Path) -> Annotated:
+    """Read a JSON file in LVIS or COCO format.
+
+    Raises:
+        InputError: the file has another format.
+    """
+    try:
+        found = json.loads(read_bytes(path, limit=_MOST_BYTES, what="file of annotations"))
+        names = {row["id"]: _name(row) for row in found["categories"]}
+        marks: dict[Any, _Marks] = defaultdict(_Marks)
+        for row in found["annotations"]:
+            left, top, width, height = (float(side) for side in row["bbox"])
+            kind, marked = _kind(names, row["category_id"]), marks[row["image_id"]]
+            if row.get("iscrowd"):
+                marked.partial.add(kind)
+            elif width > 0 and height > 0:
+                box = (left, top, left + width, top + height)
+                marked.boxes.setdefault(kind, []).append(box)
+        pictures = [_picture(row, marks[row["id"]], names) for row in found["images"]]
+    except (*_STRANGE, RecursionError) as error:
+        raise InputError(
+            f"is not an annotation file in LVIS or COCO format ({lacking(error)})", path=path
+        ) from error
+    if not pictures:
+        raise InputError("names no picture", path=path)
+    return Annotated(tuple(sorted(set(names.values()))), tuple(pictures))
+
+
+def _picture(row: dict[str, Any], marked: _Marks, names: dict[Any, str]) -> tuple[str, Things]:
+    width, height = _side(row, "width"), _side(row, "height")
+    partial = marked.partial | {_kind(names, k) for k in row.get("not_exhaustive_category_ids", ())}
+    boxes = {
+        kind: [box for box in (_clamped(one, width, height) for one in some) if box is not None]
+        for kind, some in marked.boxes.items()
+    }
+    # LVIS gives the image URL at COCO instead of a file name.
+    name = row.get("file_name") or "/".join(str(row["coco_url"]).split("/")[-2:])
+    marked_boxes = {kind: some for kind, some in boxes.items() if some}
+    vain = row.get("neg_category_ids")
+    absent = None if vain is None else frozenset(_kind(names, k) for k in vain)
+    return str(name), Things(width, height, marked_boxes, partial, absent)
+
+
+def _kind(names: dict[Any, str], number: Any) -> str:
+    if number not in names:
+        raise ValueError(f"there is no category {number}")
+    return names[number]
+
+
+def _side(row: dict[str, Any], key: str) -> int:
+    """Return width or height of an image."""
+    side = float(row[key])
+    if not 1 <= side < _LARGEST:
+        raise ValueError(f"picture {row['id']} has {key} {side:g}")
+    return int(side)
+
+
+def _clamped(box: _Box, width: int, height: int) -> _Box | None:
+    """Clip a box to the image; None if nothing is left."""
+    if not all(math.isfinite(side) for side in box):
+        return None
+    a, b, c, d = box
+    a, b, c, d = max(0.0, a), max(0.0, b), min(float(width), c), min(float(height), d)
+    return (a, b, c, d) if a < c and b < d else None
+
+
+def _unused(stem: str, used: set[str]) -> str:
+    """Return a name that is not in `used`, and add it there."""
+    numbered = (f"{stem}-{number}" for number in itertools.count(2))
+    name = stem if stem not in used else next(one for one in numbered if one not in used)
+    used.add(name)
+    return name
+
+
+def _pixels(folder: Path, name: str, things: Things) -> NDArray[np.uint8]:
+    """Read an image and check that its size is the annotated one."""
+    path = _path(folder, name)
+    pixels = read_picture(path).pixels
+    height, width = pixels.shape[:2]
+    if (width, height) != (things.width, things.height):
+        raise InputError(
+            f"is {width} × {height} px, and its annotations are of {things.width} × {things.height}",
+            path=path,
+        )
+    return pixels
+
+
+def _name(row: dict[str, Any]) -> str:
+    """Return a category name in words, without underscores."""
+    return str(row["name"]).replace("_", " ").strip()
+
+
+def _path(folder: Path, name: str) -> Path:
+    """Find an image by its relative path, or by its file name."""
+    for candidate in (name, Path(name).name):
+        path = inside(folder, candidate)
+        if path.is_file():
+            return path
+    raise InputError("no such picture", path=folder / name)
+
+
+#: Visible share of the image below which an object is not counted and its kind not asked about.
 LEAST_SEEN = 0.0015
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Counted:
-    """A picture and what is in it.
+class AnnotatedImage:
+    """Image with annotated objects.
 
     Attributes:
-        name: of its files, without a suffix.
+        name: file name without suffix.
         pixels: (H, W, 3) sRGB.
-        things: in it.
+        things: annotated objects.
     """
 
     name: str
@@ -46,11 +199,11 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class CountSets:
-    """The sub-data-sets of the paper.
+    """Question sets of the paper.
 
     Attributes:
         boxes: list the boxes.
-        reasoning: say the number, each directly and right after it by way of boxes.
+        reasoning: count, first directly, then by way of boxes.
     """
 
     boxes: tuple[Record, ...]
@@ -63,13 +216,13 @@ def things_of(
     found: Iterable[tuple[str, Sequence[float], int]],
     least: float = LEAST_SEEN,
 ) -> Things:
-    """Sort things by their kind; one of which some are hardly seen is marked as partial.
+    """Group objects by kind; kinds with hardly visible objects are marked as partial.
 
     Args:
-        width: of the picture, [px].
-        height: of it.
-        found: kind, box and how many pixels are seen, of each.
-        least: share of the picture below which a thing is hardly seen.
+        width: width of the image, [px].
+        height: height of the image, [px].
+        found: kind, box and number of visible pixels of each object.
+        least: visible share of the image below which an object is hardly visible.
     """
     boxes: dict[str, list[tuple[float, float, float, float]]] = {}
     partial = set()
@@ -83,13 +236,13 @@ def things_of(
 
 
 def shares_of(things: Things, kind: str) -> list[Shares]:
-    """Return the boxes of a kind as shares of the picture."""
+    """Return the boxes of a kind as shares of the image."""
     x, y = things.width, things.height
     return [(a / x, b / y, c / x, d / y) for a, b, c, d in things.boxes.get(kind, ())]
 
 
 def things_of_scene(path: str | Path) -> Things:
-    """Read the things of a rendered scene from its JSON file."""
+    """Read the objects of a rendered scene from its JSON file."""
     try:
         scene = json.loads(read_bytes(path, limit=50_000_000, what="scene"))
         rows = [(str(t["kind"]), t["box"], int(t["pixels"])) for t in scene["instances"]]
@@ -102,13 +255,13 @@ def counted_scenes(
     folder: str | Path,
     most: int | None = None,
     skip: Callable[[InputError], None] | None = None,
-) -> tuple[list[str], Iterator[Counted]]:
-    """Return the kinds of things in a folder of rendered scenes, and its pictures as they are needed.
+) -> tuple[list[str], Iterator[AnnotatedImage]]:
+    """Return the kinds of objects in a folder of rendered scenes, and an iterator over its images.
 
     Args:
-        folder: of `sightline scenes make`.
-        most: of the scenes, the first ones; None for all.
-        skip: told about a picture that cannot be read, which is then left out; None to stop there.
+        folder: folder of `sightline scenes make`.
+        most: number of scenes from the start; None for all.
+        skip: called with the error of an unreadable image, which is then skipped; None to raise.
     """
     paths = sorted(Path(folder).glob("[0-9]" * 6 + ".json"))[:most]
     if not paths:
@@ -120,7 +273,7 @@ def counted_scenes(
 
 def _read_scenes(
     scenes: Iterable[tuple[Path, Things]], skip: Callable[[InputError], None] | None
-) -> Iterator[Counted]:
+) -> Iterator[AnnotatedImage]:
     for path, things in scenes:
         try:
             pixels = read_picture(path.with_suffix(".jpg")).pixels
@@ -129,11 +282,11 @@ def _read_scenes(
                 raise
             skip(error)
             continue
-        yield Counted(path.stem, pixels, things)
+        yield AnnotatedImage(path.stem, pixels, things)
 
 
 def ask_counts(
-    pictures: Iterable[Counted],
+    pictures: Iterable[AnnotatedImage],
     kinds: Sequence[str],
     *,
     most_of_a_count: int = 1000,
@@ -141,18 +294,17 @@ def ask_counts(
     any_kind: bool = False,
     rounds: int = 1,
     seed: int = 0,
-) -> Iterator[tuple[Counted, str]]:
-    """Choose what to ask about every picture.
+) -> Iterator[tuple[AnnotatedImage, str]]:
+    """Choose a question for every image.
 
     Args:
-        pictures: to ask about.
-        kinds: all there are, for questions whose answer is none.
-        most_of_a_count: questions with the same answer, at most; then the picture is passed over.
-        none_share: of the pictures that are asked about something that is not there; pictures without
-            anything to count are asked so too.
-        any_kind: ask about any kind that is there, not that with the most.
-        rounds: how often a picture is asked about, about another kind each time.
-        seed: of the choice.
+        pictures: images with objects.
+        kinds: all kinds, for questions whose answer is none.
+        most_of_a_count: maximum number of questions with the same answer.
+        none_share: share of images that are asked about an absent kind, besides those without objects.
+        any_kind: choose any kind in the image, not the most frequent.
+        rounds: questions per image, about different kinds.
+        seed: random seed.
     """
     asked: Counter[int] = Counter()
     for one in pictures:
@@ -172,7 +324,7 @@ def ask_counts(
 
 
 def write_count_sets(
-    pictures: Iterable[Counted],
+    pictures: Iterable[AnnotatedImage],
     kinds: Sequence[str],
     folder: str | Path,
     *,
@@ -183,20 +335,19 @@ def write_count_sets(
     seen: Callable[[str], Sequence[Shares]] | None = None,
     seed: int = 0,
 ) -> CountSets:
-    """Write pictures and the lists `boxes.json` and `counting.json` into a folder.
+    """Write images and the lists `boxes.json` and `counting.json` into a folder.
 
     Args:
-        pictures: with their things.
-        kinds: all there are.
-        folder: to write to.
-        asked_share: of the pictures that the number is asked of, too, at least one; the paper asks 250
-            of 5,000.
-        most_of_a_count: questions with the same answer, at most.
-        any_kind: ask about any kind that is there, not that with the most.
-        rounds: how often a picture is asked about, about another kind each time.
-        seen: gives the boxes of all things that a model's eyes see in a picture, by its path in the
-            folder, for answers that go through them (`scanning`); None for lists of the kind's own.
-        seed: of everything drawn.
+        pictures: images with objects.
+        kinds: all kinds.
+        folder: output folder.
+        asked_share: share of images with counting questions, at least one; the paper uses 250 of 5,000.
+        most_of_a_count: maximum number of questions with the same answer.
+        any_kind: choose any kind in the image, not the most frequent.
+        rounds: questions per image, about different kinds.
+        seen: returns the detected boxes of an image by its path in the folder, for answers that
+            name all objects (`listing_chain`); None lists the kind alone.
+        seed: random seed.
     """
     if not 0 < asked_share <= 1:
         raise InputError(f"a share lies in 0 to 1, got {asked_share:g}")
@@ -223,9 +374,9 @@ def write_count_sets(
         else:
             everything = seen(path)
             known = {name: shares_of(one.things, name) for name in one.things.boxes}
-            found = scanning.kinds_of(everything, known)
-            listed = scanning.listing(path, everything, found)
-            chain = scanning.chain(path, kind, everything, found)
+            found = counting.kinds_of(everything, known)
+            listed = counting.listing(path, everything, found)
+            chain = counting.listing_chain(path, kind, everything, found)
         boxes.append(listed)
         both = [counting.direct(path, one.things, kind), chain]
         first = first or both

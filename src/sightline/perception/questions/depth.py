@@ -1,13 +1,12 @@
-"""Questions about depth: write the map down; which point is nearest; the chain of both.
+"""Depth questions and answers: write the depth map, name the nearest point, or both in a chain.
 
-The steps of the chain are the paper's: where the points are, the depth map in tokens, which value is
-higher. Ours leaves nothing to be done silently: it says how near each point is, and compares one value
-at a time with the nearest so far. All letters are listed, a point as A=086,298=64 (letter, column, row,
-nearness), one that marks nothing with dashes; behind the map A=64 A64, then B=70 B70, C=12 B70 and so
-on (what is read, what is nearest so far). So numbers stand right behind their letter, every step begins
-at the same place in all answers, and a small model learns where to look (docs/lab-log.md). Models with
-pixel tokens may spell places by these: two tokens instead of seven. Sentences are ours; a released
-checkpoint of the authors wants theirs.
+The steps of a chain are the paper's: points, depth map in tokens, comparison of values. Ours also
+states how near each point is and compares one value at a time with the nearest so far. All letters
+are listed: a point as A=086,298=64 (letter, column, row, nearness), an unused letter with dashes;
+after the map A=64 A64, B=70 B70, C=12 B70 and so on (value read, nearest so far). So numbers
+directly follow their letter, every step has the same position in all answers, and a small model
+learns where to attend (docs/lab-log.md). Models with pixel tokens may write a point with two tokens
+instead of seven. The sentences are ours; a released checkpoint of the authors expects theirs.
 """
 
 from __future__ import annotations
@@ -17,8 +16,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from sightline.errors import InputError
-from sightline.perception.codebook.words import END, START
-from sightline.perception.questions.markers import (
+from sightline.perception.questions.hardblink import (
     LETTERS,
     MANY_LETTERS,
     SIDE,
@@ -26,23 +24,23 @@ from sightline.perception.questions.markers import (
     nearest_letter,
 )
 from sightline.perception.questions.records import Record
-from sightline.perception.vocabulary import pixel_word
+from sightline.perception.tokens import END, START, pixel_word
 
 GENERATE = "Write the depth map of this picture in depth tokens."
 NEAREST = (
     "Some points of the picture are marked by circles with letters. "
     "Which one is nearest to the camera?"
 )
-#: How places are written: x and y in digits, or each as a pixel token.
+#: Notation of points: x and y in digits, or each as a pixel token.
 Spelling = Literal["digits", "pixels"]
 
 _FORMS: dict[Spelling, str] = {"digits": "x,y", "pixels": "pixel tokens"}
-#: Pixel tokens say by themselves how large the picture is.
+#: Pixel tokens imply the image size.
 _FRAMES: dict[Spelling, str] = {
     "digits": f" The picture is {SIDE} × {SIDE} pixels.",
     "pixels": "",
 }
-#: What is added to the question to be answered in steps, by how places are written.
+#: Instruction that asks for intermediate steps, by notation.
 STEPS: dict[Spelling, str] = {
     spelling: f"{_FRAMES[spelling]} Give each point as letter={form}=value from 00 to 99, then the "
     "depth map in depth tokens, then the highest value so far."
@@ -54,13 +52,13 @@ POINTING: dict[Spelling, str] = {
     for spelling, form in _FORMS.items()
 }
 
-#: The chain without its first step, to learn what that one is worth (the paper's ablation).
+#: Instruction without the first step (the paper's ablation).
 MAP_STEP = (
     " First give the depth map in depth tokens, then say at which point its value is higher: "
     "higher is nearer."
 )
 
-#: A letter that marks nothing, with as many tokens as one that does.
+#: Entry of an unused letter, with as many tokens as a point.
 _NOTHING: dict[Spelling, str] = {"digits": "---,---=--", "pixels": "-----"}
 _POINT = re.compile(
     r"\b([A-H])=(?:(\d{1,3}),(\d{1,3})|<PIXEL_(\d{1,3})><PIXEL_(\d{1,3})>)(?:=(\d{2}))?(?!\d)"
@@ -69,24 +67,24 @@ _ANSWER = re.compile(r"\(([A-H])\)")
 
 
 def generation(image: str, tokens: str, spelling: Spelling = "digits") -> Record:
-    """Ask for the map alone."""
+    """Ask for the depth map."""
     return Record(image, GENERATE, f"{points_text({}, spelling)}\n{map_text(tokens)}", "depth")
 
 
 def pointing(image: str, points: Mapping[str, Point], spelling: Spelling = "digits") -> Record:
-    """Ask for the points alone: where they are, and how near."""
+    """Ask for the positions of the points and how near they are."""
     return Record(image, POINTING[spelling], points_text(points, spelling), "points")
 
 
 def direct(image: str, points: Mapping[str, Point]) -> Record:
-    """Ask for the answer alone."""
+    """Ask for the nearest point."""
     return Record(image, NEAREST, f"({nearest_letter(points)})", "direct")
 
 
 def chain(
     image: str, points: Mapping[str, Point], tokens: str, spelling: Spelling = "digits"
 ) -> Record:
-    """Ask for the answer by way of coordinates and map."""
+    """Ask for the nearest point by way of coordinates and depth map."""
     steps = (points_text(points, spelling), map_text(tokens), comparison(points), _end(points))
     return Record(image, NEAREST + STEPS[spelling], "\n".join(steps), "chain")
 
@@ -94,7 +92,7 @@ def chain(
 def map_first(
     image: str, points: Mapping[str, Point], tokens: str, spelling: Spelling = "digits"
 ) -> Record:
-    """Ask for the answer by way of the map alone."""
+    """Ask for the nearest point by way of the depth map alone."""
     steps = (points_text({}, spelling), map_text(tokens), _end(points))
     return Record(image, NEAREST + MAP_STEP, "\n".join(steps), "chain")
 
@@ -104,18 +102,18 @@ def _end(points: Mapping[str, Point]) -> str:
 
 
 def map_text(tokens: str) -> str:
-    """Return the step that is the map."""
+    """Return the step with the depth map."""
     return f"Depth map: {tokens}"
 
 
 def points_text(points: Mapping[str, Point], spelling: Spelling = "digits") -> str:
-    """Return where the points are and how near: 00 is the farthest of the picture, 99 the nearest."""
+    """Return the step with positions and nearness: 00 is the farthest of the image, 99 the nearest."""
     said = {letter: f"{_place(p, spelling)}={_reading(p)}" for letter, p in points.items()}
     return "\n".join(f"{letter}={said.get(letter, _NOTHING[spelling])}" for letter in LETTERS)
 
 
 def comparison(points: Mapping[str, Point]) -> str:
-    """Return the step in which values are compared: each letter's, and the nearest so far.
+    """Return the step that compares values: each letter's, and the nearest so far.
 
     >>> print(comparison({"A": Point(0, 0, 100), "B": Point(9, 9, 255)}))
     A=38 A38
@@ -148,10 +146,10 @@ def conclusion(letter: str) -> str:
 
 
 def read_places(text: str) -> dict[str, tuple[int, int]]:
-    """Read the coordinates that an answer gives, before its map or behind it.
+    """Parse the coordinates of an answer, before or after its map.
 
     Raises:
-        InputError: a letter comes twice, or a place lies outside the picture.
+        InputError: a letter occurs twice, or a point lies outside of the image.
     """
     places: dict[str, tuple[int, int]] = {}
     for letter, *numbers, _ in _POINT.findall(_words(text)):
@@ -165,7 +163,7 @@ def read_places(text: str) -> dict[str, tuple[int, int]]:
 
 
 def read_readings(text: str) -> dict[str, float]:
-    """Read what an answer says that its map reads, 0 to 1; the first reading of a letter counts."""
+    """Parse the nearness values of an answer, in [0, 1]; the first value of a letter is taken."""
     found: dict[str, float] = {}
     for letter, *_, value in _POINT.findall(_words(text)):
         if value:
@@ -179,9 +177,9 @@ def _words(text: str) -> str:
 
 
 def read_answer(text: str) -> str | None:
-    """Return the letter that an answer decides for; None where it does not decide for one.
+    """Return the letter that an answer decides for; None if there is none.
 
-    The last letter in parentheses counts; without any, a lone letter is taken if it is all there is.
+    The last letter in parentheses is taken; without any, a single letter that is the whole answer.
     """
     tail = text.rsplit(END, 1)[-1]
     found = _ANSWER.findall(tail)

@@ -1,16 +1,17 @@
-"""Sets of questions about depth, from any pictures whose depth is known: for training and for testing.
+"""Question sets about depth, for training and evaluation, from images with known depth.
 
-A set is a folder: `images/` with pictures of 336 × 336 px, and lists of samples that LLaVA's trainers
-read. The same pictures, seed and rule give the same bytes.
+A set is a folder: `images/` of 336 × 336 px, and sample lists in LLaVA's format. Equal images, seed and
+rule give equal bytes.
 """
 
 from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -18,15 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from sightline.depth.estimator import DepthEstimator
-from sightline.depth.training.items import is_held_out
-from sightline.depth.training.pairs import Pair
+from sightline.config import ParallelConfig
+from sightline.depth.estimator import DepthEstimator, load
 from sightline.errors import InputError
-from sightline.files.atomic import write_bytes, write_text
-from sightline.files.pictures import PICTURE_SUFFIXES, read_picture
-from sightline.perception.codebook.maps import bytes_of, to_bytes
+from sightline.io.atomic import write_bytes, write_text
+from sightline.io.images import PICTURE_SUFFIXES, read_picture
+from sightline.io.paths import AnyPath
+from sightline.perception.codebook import bytes_of, to_bytes
 from sightline.perception.questions import depth
-from sightline.perception.questions.markers import (
+from sightline.perception.questions.hardblink import (
     HARD,
     TRAINED,
     MarkerRule,
@@ -38,25 +39,28 @@ from sightline.perception.questions.markers import (
     squash,
 )
 from sightline.perception.questions.records import Record, write_llava
+from sightline.runtime.parallel import WithModel, map_in_order, worker_threads
+from sightline.training.data.items import is_held_out
+from sightline.training.data.pairs import Pair
 from sightline.types import DepthMap
 
-#: Makes the 102 tokens of a (336, 336) map of bytes, bright is near.
+#: Return the 102 tokens of a (336, 336) uint8 map, near is bright.
 Encode = Callable[[NDArray[np.uint8]], str]
 
 _QUALITY = 95
-#: Pictures among which one is looked for that can be asked about, where a share of them is none.
+#: Images searched for one with a question, if the share would give none.
 _FEW = 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Seen:
-    """A picture and its depth, squashed to 336 × 336.
+class DepthImage:
+    """Image and its depth, resized to 336 × 336.
 
     Attributes:
-        name: of its files, without a suffix.
+        name: file name without suffix.
         pixels: (336, 336, 3) sRGB.
-        values: (336, 336) disparity, 0 is the farthest place of the picture, 255 the nearest.
-        known: (336, 336) where `values` are known.
+        values: (336, 336) disparity, from 0 (farthest place of the image) to 255 (nearest).
+        known: (336, 336) mask of known values.
     """
 
     name: str
@@ -65,38 +69,71 @@ class Seen:
     known: NDArray[np.bool_]
 
 
-def see(name: str, pixels: NDArray[np.uint8], depth_map: DepthMap) -> Seen:
-    """Squash a picture and its depth; the map may be of another size than the picture."""
+def depth_image(name: str, pixels: NDArray[np.uint8], depth_map: DepthMap) -> DepthImage:
+    """Resize an image and its depth map; their sizes may differ."""
     values = bytes_of(depth_map)
     known = squash(depth_map.valid.astype(np.uint8)) > 0
-    return Seen(name, squash(pixels), squash(values), known)
+    return DepthImage(name, squash(pixels), squash(values), known)
 
 
-def seen_of_pair(name: str, pair: Pair) -> Seen:
-    """Squash a training pair of depth networks: measured, rendered, or labelled by a teacher."""
+def depth_image_of_pair(name: str, pair: Pair) -> DepthImage:
+    """Resize a training pair of depth networks: measured, rendered, or labeled by a teacher."""
     values = to_bytes(pair.disparity.astype(np.float32), pair.known)
     known = squash(pair.known.astype(np.uint8)) > 0
-    return Seen(name, squash(pair.pixels), squash(values), known)
+    return DepthImage(name, squash(pair.pixels), squash(values), known)
 
 
-def held_out(photos: str | Path, estimator: DepthEstimator) -> Iterator[Seen]:
-    """Look at the photographs of a folder that no training has seen, by a depth model's own maps."""
+def held_out(photos: str | Path, estimator: DepthEstimator) -> Iterator[DepthImage]:
+    """Yield the held-out photos of a folder with the depth of a model."""
     paths = sorted(p for p in Path(photos).rglob("*") if p.suffix.lower() in PICTURE_SUFFIXES)
     for number, path in enumerate(path for path in paths if is_held_out(path.name)):
         picture = read_picture(path)
-        yield see(f"photo{number:03d}", picture.pixels, estimator.infer(picture))
+        yield depth_image(f"photo{number:03d}", picture.pixels, estimator.infer(picture))
+
+
+def estimated_depth_images(
+    paths: Sequence[AnyPath], model: str = "default", parallel: ParallelConfig | None = None
+) -> Generator[DepthImage | InputError, None, None]:
+    """Yield images with the depth of a model, named by their position, in the order of `paths`.
+
+    An image that cannot be read is yielded as the error, whatever the others.
+
+    Args:
+        paths: image files.
+        model: depth model that provides the ground truth.
+        parallel: where to run. Default: in this process.
+    """
+    parallel = parallel or ParallelConfig()
+    if parallel.cluster:
+        paths = [path.absolute() for path in paths]  # workers may run in another folder
+    threads = worker_threads(parallel, len(paths))
+    function = WithModel(partial(load, model, threads=threads), _estimated)
+    with closing(map_in_order(function, list(enumerate(paths)), parallel)) as answers:
+        for answer in answers:
+            if answer.failure is not None and not isinstance(answer.failure, InputError):
+                raise answer.failure
+            if answer.failure is not None:
+                yield answer.failure
+            elif answer.result is not None:
+                yield answer.result
+
+
+def _estimated(estimator: DepthEstimator, numbered: tuple[int, AnyPath]) -> DepthImage:
+    number, path = numbered
+    picture = read_picture(path)
+    return depth_image(f"{number:06d}", picture.pixels, estimator.infer(picture))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Asked:
-    """A picture with marked points.
+class MarkedImage:
+    """Image with marked points.
 
     Attributes:
-        seen: the picture without them.
-        points: by letter.
+        seen: image without marks.
+        points: points by letter.
     """
 
-    seen: Seen
+    seen: DepthImage
     points: Mapping[str, Point]
 
     @property
@@ -105,27 +142,27 @@ class Asked:
         return nearest_letter(self.points)
 
     def picture(self) -> NDArray[np.uint8]:
-        """Return the picture with the points drawn in."""
+        """Return the image with marked points."""
         places = {letter: (point.x, point.y) for letter, point in self.points.items()}
         return draw_points(self.seen.pixels, places)
 
 
 def ask_points(
-    pictures: Iterable[Seen],
+    pictures: Iterable[DepthImage],
     counts: Sequence[int],
     *,
     rule: MarkerRule = TRAINED,
     seed: int = 0,
-) -> Iterator[Asked]:
-    """Ask about points in every picture that has room for them.
+) -> Iterator[MarkedImage]:
+    """Ask about points in every image that has room for them.
 
-    Numbers of points take turns, and so do the letters of the right answer, so both are balanced.
+    Numbers of points and letters of the correct answer alternate, so both are balanced.
 
     Args:
-        pictures: to ask about.
-        counts: of points, one of them for each picture.
-        rule: that points obey.
-        seed: of places and letters.
+        pictures: images with depth.
+        counts: numbers of points, one of them for each image.
+        rule: placement rule.
+        seed: random seed.
     """
     turns = dict.fromkeys(counts, 0)
     made = 0
@@ -135,19 +172,19 @@ def ask_points(
         points = place_points(seen.values, count, rng, rule, known=seen.known & (seen.values > 0))
         if points is None:
             continue
-        yield Asked(seen, letter_points(points, turns[count] % count, rng))
+        yield MarkedImage(seen, letter_points(points, turns[count] % count, rng))
         turns[count] += 1
         made += 1
 
 
 @dataclass(frozen=True, slots=True)
 class DepthSets:
-    """The sub-data-sets of the paper, and one of pointing alone.
+    """Question sets of the paper, and one of pointing alone.
 
     Attributes:
-        generation: write the map down.
-        pointing: say where points are and how near.
-        reasoning: questions about points, each directly and right after it as a chain.
+        generation: write the depth map.
+        pointing: write the positions of points and how near they are.
+        reasoning: name the nearest point, first directly, then as a chain.
     """
 
     generation: tuple[Record, ...]
@@ -156,7 +193,7 @@ class DepthSets:
 
 
 def write_depth_sets(
-    pictures: Iterable[Seen],
+    pictures: Iterable[DepthImage],
     folder: str | Path,
     encode: Encode,
     *,
@@ -168,27 +205,26 @@ def write_depth_sets(
     spelling: depth.Spelling = "digits",
     seed: int = 0,
 ) -> DepthSets:
-    """Write pictures and the lists `generation`, `pointing` and `reasoning.json` into a folder.
+    """Write images and the lists `generation`, `pointing` and `reasoning.json` into a folder.
 
     Args:
-        pictures: with their depth.
-        folder: to write to.
-        encode: makes depth tokens.
-        asked_share: of the pictures that questions are asked about, too, at least one; the paper asks
-            about 500 of 20,000.
-        counts: of points.
-        rule: that they obey.
-        map_first: ask each question a third time, by way of the map but not of coordinates.
-        rounds: how often a picture is asked about, with other points each time.
-        spelling: how places are written.
-        seed: of everything drawn.
+        pictures: images with depth.
+        folder: output folder.
+        encode: depth tokenizer.
+        asked_share: share of images with questions, at least one; the paper uses 500 of 20,000.
+        counts: numbers of points.
+        rule: placement rule.
+        map_first: add each question a third time, by way of the map but not of coordinates.
+        rounds: questions per image, with different points.
+        spelling: notation of points.
+        seed: random seed.
     """
     if not 0 < asked_share <= 1:
         raise InputError(f"a share lies in 0 to 1, got {asked_share:g}")
     folder = Path(folder)
     generation: list[Record] = []
-    chosen: list[Seen] = []
-    few: list[Seen] = []
+    chosen: list[DepthImage] = []
+    few: list[DepthImage] = []
     for number, seen in enumerate(pictures):
         path = write_picture(folder, seen.name, seen.pixels)
         generation.append(depth.generation(path, encode(seen.values), spelling))
@@ -223,7 +259,7 @@ def write_depth_sets(
 
 
 def _take_back(folder: Path, records: Iterable[Record]) -> None:
-    """Remove pictures that nothing came of, and the folders if they are empty then."""
+    """Remove images without samples, and empty folders."""
     for record in records:
         (folder / record.image).unlink(missing_ok=True)
     with suppress(OSError):
@@ -232,20 +268,27 @@ def _take_back(folder: Path, records: Iterable[Record]) -> None:
 
 
 def write_hard_blink(
-    pictures: Sequence[Seen],
+    pictures: Sequence[DepthImage],
     folder: str | Path,
     *,
     counts: Sequence[int] = (3, 4, 5),
     rule: MarkerRule = HARD,
     seed: int = 0,
-) -> list[Asked]:
-    """Make a HardBLINK of any pictures: each is asked about with every number of points.
+) -> list[MarkedImage]:
+    """Write a HardBLINK benchmark: each image is asked about with every number of points.
 
-    Writes `images/` and `questions.jsonl`, a question in every line: `question_id`, `image`, `text`,
-    `answer` and `points`, where the letters are.
+    Writes `images/` and `questions.jsonl` with `question_id`, `image`, `text`, `answer` and `points` in
+    every line.
+
+    Args:
+        pictures: images with depth.
+        folder: output folder.
+        counts: numbers of points.
+        rule: placement rule.
+        seed: random seed.
     """
     folder = Path(folder)
-    everything: list[Asked] = []
+    everything: list[MarkedImage] = []
     rows = []
     for count in counts:
         for asked in ask_points(pictures, [count], rule=rule, seed=seed):
@@ -270,7 +313,7 @@ def write_hard_blink(
 
 
 def write_picture(folder: Path, name: str, pixels: NDArray[np.uint8]) -> str:
-    """Write a picture; return its path from the folder."""
+    """Write an image and return its path relative to the folder."""
     buffer = io.BytesIO()
     Image.fromarray(pixels).save(buffer, "JPEG", quality=_QUALITY)
     write_bytes(folder / "images" / f"{name}.jpg", buffer.getvalue())

@@ -1,10 +1,8 @@
-"""Worlds of many things: what falls, stands, rolls and tips when a red ball comes in (PHYRE).
+"""Combinatorial worlds: objects that fall, roll and tip when a red ball is released (PHYRE).
 
-templates   which four of the eight kinds of objects meet
-kinds       how an object of each kind is drawn at random
-layout      objects that do not overlap: a task
-action      the red ball: a trial
-simulate    what happens, by pymunk
-make        a sample from its address: (template, task, trial, seed)
-render      the video of a sample
+objects      outlines, poses and feature rows of the objects
+tasks        templates, random layouts (tasks) and red balls (trials)
+simulation   rigid-body simulation with pymunk, and a sample by its address
+rendering    the video of a sample
+store        data sets in HDF5
 """

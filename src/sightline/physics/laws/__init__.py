@@ -1,14 +1,21 @@
-"""Laws of motion as pure functions of a parsed video.
+"""Laws of motion as pure functions of tracked bodies.
 
-check_laws         every law of `LAWS`: figures, and violations with frame, body and size
-is_abnormal        would a person call it abnormal: rules over the laws, with reasons
-reference_figures  the released evaluator's figures
+check_laws         evaluate every law of `LAWS`: values, and violations with frame, body and size
+is_abnormal        classify a video as abnormal by rules over the laws, with reasons
+reference_figures  the figures of the released evaluator
 """
 
-from sightline.physics.laws.abnormal import Thresholds, Verdict, is_abnormal
 from sightline.physics.laws.evidence import Evidence, Outcome, Violation
-from sightline.physics.laws.reference import ReferenceFigures, reference_figures
-from sightline.physics.laws.table import LAWS, Law, LawScores, check_laws
+from sightline.physics.laws.reference_evaluator import ReferenceFigures, reference_figures
+from sightline.physics.laws.table import (
+    LAWS,
+    Law,
+    LawScores,
+    Thresholds,
+    Verdict,
+    check_laws,
+    is_abnormal,
+)
 
 __all__ = [
     "LAWS",

@@ -1,4 +1,4 @@
-"""How bodies move by themselves: inertia, and gravity fitted to what they do."""
+"""Laws of free motion: inertia, jumps, and gravity fitted to the paths."""
 
 from __future__ import annotations
 

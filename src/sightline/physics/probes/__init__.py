@@ -1,12 +1,23 @@
-"""Probes: experiments as declared data, each with what it trains on, tests on, and how it is read."""
+"""Probes: experiments as data: what a model is trained on, tested on, and how the result is read."""
 
-from sightline.physics.probes.catalogue import PROBES, probe_of
-from sightline.physics.probes.conflicts import Candidate, candidates
-from sightline.physics.probes.describe import describe
-from sightline.physics.probes.gates import passes
-from sightline.physics.probes.make import make_probe
-from sightline.physics.probes.parts import Cell, Cells, Gates, Plane, Probe, Reading, Scenes
-from sightline.physics.probes.plane import inside_hull
+from typing import TYPE_CHECKING
+
+from sightline.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from sightline.physics.probes.catalog import PROBES, Candidate, candidates, probe_of
+    from sightline.physics.probes.parts import (
+        Cell,
+        Cells,
+        Gates,
+        Plane,
+        Probe,
+        Reading,
+        Scenes,
+        describe,
+    )
+    from sightline.physics.probes.samplers import inside_hull, make_probe
+    from sightline.physics.probes.scenes import passes
 
 __all__ = [
     "PROBES",
@@ -25,3 +36,24 @@ __all__ = [
     "passes",
     "probe_of",
 ]
+
+__getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "PROBES": "catalog",
+        "Candidate": "catalog",
+        "Cell": "parts",
+        "Cells": "parts",
+        "Gates": "parts",
+        "Plane": "parts",
+        "Probe": "parts",
+        "Reading": "parts",
+        "Scenes": "parts",
+        "candidates": "catalog",
+        "describe": "parts",
+        "inside_hull": "samplers",
+        "make_probe": "samplers",
+        "passes": "scenes",
+        "probe_of": "catalog",
+    },
+)

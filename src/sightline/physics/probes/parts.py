@@ -1,7 +1,7 @@
-"""What a probe consists of, as data: what it trains on, what it tests on, and how it is read.
+"""Data types of probes: training and test parts, and how the result is read.
 
-A part of a probe is one of four kinds: cells of radius, speed, colour and shape for one moving body; a
-piece of the plane of two speeds for collisions; scenes of two bodies for compositions; gates.
+A part is one of four kinds: cells of radius, speed, color and shape for one moving body; a region of
+the plane of two speeds for collisions; scenes of two bodies for compositions; gates.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sightline.physics.types import BLUE, RED, Shape
-from sightline.physics.worlds.ranges import Interval, ranges
+from sightline.physics.worlds.splits import Interval, ranges
 
-Attribute = Literal["colour", "size", "velocity", "shape"]
+Attribute = Literal["color", "size", "velocity", "shape"]
 
-#: Colours by their number in `init`.
-COLOURS = (RED, BLUE)
+#: Colors by their number in `init`.
+COLORS = (RED, BLUE)
 
 _UNIFORM = ranges("uniform")
 _COLLISION = ranges("collision")
@@ -26,7 +26,7 @@ Rectangle = tuple[Interval, Interval]
 #: All speeds of collisions in distribution.
 SPEEDS: Rectangle = (_COLLISION.speed, _COLLISION.speed)
 
-#: Side of a pixel in world units when a picture has 128, from the first centre to the last.
+#: Side of a pixel in world units when a picture has 128, from the first center to the last.
 PIXEL = 10 / 127
 
 
@@ -37,14 +37,14 @@ class Cell:
     Attributes:
         radius: or half the side, in world units; drawn evenly.
         speed: in units/s; drawn evenly.
-        colour: 0 red, 1 blue.
+        color: 0 red, 1 blue.
         shape: of the body.
         share: of the samples, relative to the other cells' shares.
     """
 
     radius: Interval = _UNIFORM.radius
     speed: Interval = _UNIFORM.speed
-    colour: int = 0
+    color: int = 0
     shape: Shape = Shape.BALL
     share: float = 1.0
 
@@ -55,7 +55,7 @@ class Cells:
 
     Attributes:
         cells: to draw from.
-        columns: of `init`: 2 [r, v], 3 [r, v, colour], 4 [r, v, colour, shape].
+        columns: of `init`: 2 [r, v], 3 [r, v, color], 4 [r, v, color, shape].
         flip: whether every second sample, at random, is its mirror image and moves to the left.
     """
 
@@ -150,3 +150,37 @@ class Probe:
     test_count: int
     attributes: tuple[Attribute, Attribute] | None = None
     control: bool = False
+
+
+def describe(part: Part) -> str:
+    """Say in a phrase what a part consists of.
+
+    >>> describe(Cells((Cell(speed=(1.0, 1.25)), Cell(speed=(3.75, 4.0)))))
+    'uniform motion: red ball, r 0.7–1.4, v 1–1.25; red ball, r 0.7–1.4, v 3.75–4'
+    >>> describe(Plane(outside=(((2.0, 3.0), (2.0, 3.0)),)))
+    'collisions: (v1, v2) in [1–4]×[1–4], but not in [2–3]×[2–3]'
+    """
+    if isinstance(part, Cells):
+        flipped = ", half of them mirrored" if part.flip else ""
+        return f"uniform motion{flipped}: " + "; ".join(_cell(cell) for cell in part.cells)
+    if isinstance(part, Plane):
+        cut = f", but not in {_union(part.outside)}" if part.outside else ""
+        return f"collisions: (v1, v2) in {_union(part.inside)}{cut}"
+    if isinstance(part, Scenes):
+        return f"{part.world} scenes: {', '.join(part.kinds)}"
+    low, high = (margin / PIXEL for margin in part.margin)
+    return f"gates: a margin or an overlap of {low:.2g}–{high:.2g} pixels of 128"
+
+
+def _cell(cell: Cell) -> str:
+    what = f"{'blue' if cell.color else 'red'} {cell.shape.name.lower()}"
+    return f"{what}, r {_interval(cell.radius)}, v {_interval(cell.speed)}"
+
+
+def _union(rectangles: tuple[Rectangle, ...]) -> str:
+    return " or ".join(f"[{_interval(v1)}]×[{_interval(v2)}]" for v1, v2 in rectangles)
+
+
+def _interval(values: Interval) -> str:
+    low, high = values
+    return f"{low:g}" if low == high else f"{low:g}–{high:g}"

@@ -1,22 +1,23 @@
-"""The reference integrator: what Box2D 2.3 does to one ball, or to two that meet head-on.
+"""Box2D-compatible stepping: what Box2D 2.3 does to one ball, or to two balls that meet head-on.
 
-The order of one sub-step of 0.01 s matters more than the formulas (b2World::Step):
+The order of operations in a sub-step of 0.01 s decides the result (b2World::Step):
 
-1. collide: a contact exists when the centres are at most r1 + r2 apart *now*, so that balls overlap by
-   up to one sub-step of motion before anything happens (between two moving bodies there is no search
-   for the time of impact);
-2. velocities: gravity; then the contact's impulse, which restores the approach speed times the
-   restitution 1, or nothing when that speed is at most the velocity threshold (an inelastic collision);
-3. positions: Euler with the *new* velocities (semi-implicit);
-4. positions again: overlap beyond the slop is pushed apart by a fifth per round (Baumgarte), up to
-   20 rounds, until no overlap is deeper than three slops;
-5. sleep: what has moved slower than 0.01 units/s for half a second stops until it is touched. The
-   reference asks for no sleep (`doSleep=False`), but pybox2d 2.3.10 puts bodies to sleep all the same.
+1. Collide: a contact exists when the centers are at most r1 + r2 apart now, so balls overlap by up to
+   one sub-step of motion before they react (there is no time-of-impact search between two dynamic
+   bodies).
+2. Velocities: gravity, then the impulse of the contact, which restores the approach speed times the
+   restitution 1, or nothing when that speed is at most the velocity threshold (an inelastic
+   collision).
+3. Positions: Euler with the new velocities (semi-implicit).
+4. Position correction: overlap beyond the slop is reduced by a fifth per iteration (Baumgarte), in up
+   to 20 iterations, until no overlap is deeper than three slops.
+5. Sleep: a body slower than 0.01 units/s for half a second stops until it is touched. The released
+   generator disables sleep (`doSleep=False`), but pybox2d 2.3.10 puts bodies to sleep nevertheless.
 
-Everything is in 32-bit floats as in the original. Left out because they cannot act here: friction and
-rotation (no sideways motion), the limit of 2 units per sub-step (no speed reaches 200 units/s).
-The impulse of the sub-step before is applied first (warm starting) and then taken back by the solver;
-it is kept because it decides the last bits.
+All numbers are 32-bit floats as in the original. Friction and rotation (no sideways motion) and the
+limit of 2 units per sub-step (no speed reaches 200 units/s) cannot act here and are left out. The
+impulse of the previous sub-step is applied first (warm starting) and then corrected by the solver; it
+is kept because it decides the last bits.
 """
 
 from __future__ import annotations
@@ -49,15 +50,15 @@ _ZERO, _ONE = _F(0.0), _F(1.0)
 
 
 def free(starts: Doubles, velocities: Doubles, *, falling: bool) -> tuple[Doubles, Doubles]:
-    """Move single balls.
+    """Step single balls.
 
     Args:
-        starts: (M, 1, 2) centres (x, y) before the first sub-step.
+        starts: (M, 1, 2) centers (x, y) before the first sub-step.
         velocities: (M, 1, 2), in units/s.
         falling: whether there is gravity.
 
     Returns:
-        Centres and velocities after sub-steps 1, 11, 21 …, each (M, 32, 1, 2).
+        Centers and velocities after sub-steps 1, 11, 21 …, each (M, 32, 1, 2).
     """
     positions = np.empty((len(starts), FRAMES, 1, 2))
     speeds = np.empty_like(positions)
@@ -68,16 +69,16 @@ def free(starts: Doubles, velocities: Doubles, *, falling: bool) -> tuple[Double
 def pair(
     starts: Doubles, velocities: Doubles, radii: Doubles, *, threshold: float = THRESHOLD
 ) -> tuple[Doubles, Doubles]:
-    """Move two balls at one height, the first on the left, toward each other.
+    """Step two balls at one height, the first on the left, moving toward each other.
 
     Args:
-        starts: (M, 2, 2) centres (x, y) before the first sub-step; both y the same.
+        starts: (M, 2, 2) centers (x, y) before the first sub-step; both y the same.
         velocities: (M, 2, 2), in units/s; along x.
         radii: (M, 2).
         threshold: approach speed up to which the collision is inelastic, in units/s.
 
     Returns:
-        Centres and velocities after sub-steps 1, 11, 21 …, each (M, 32, 2, 2).
+        Centers and velocities after sub-steps 1, 11, 21 …, each (M, 32, 2, 2).
     """
     positions = np.empty((len(starts), FRAMES, 2, 2))
     speeds = np.empty_like(positions)
@@ -151,7 +152,7 @@ def _store(array: Any, m: int, frame: int, body: int, x: float, y: float) -> Non
 
 @njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
 def _idle(idle: Any, squared: Any) -> Any:
-    """Return for how long a body has been slow, in [s], given its squared speed after this sub-step."""
+    """Return how long a body has been slow, in [s], given its squared speed after this sub-step."""
     return _ZERO if squared > _SLOW else idle + _H
 
 
@@ -183,7 +184,7 @@ def _bounce(gap: Any, va: Any, vb: Any, wa: Any, wb: Any, impulse: Any, threshol
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _part(xa: Any, xb: Any, ra: Any, rb: Any, wa: Any, wb: Any) -> Any:
-    """Push overlapping balls apart, the lighter one further; and say whether that was enough."""
+    """Push overlapping balls apart (Baumgarte); return the positions and whether it converged."""
     for _ in range(_POSITION_ROUNDS):
         gap = xb - xa
         normal = gap * (_ONE / np.sqrt(gap * gap))

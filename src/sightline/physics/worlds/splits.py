@@ -1,15 +1,21 @@
-"""Which radii and speeds a split draws: in distribution, or out of it in one way or another.
+"""Radii and speeds in and out of distribution: ranges, splits and buckets.
 
-A split is a set of levels; a level says for each parameter whether it is in distribution, below,
-above, or one of the two outer parts at even chances. The levels are the reference's: for one ball r, v,
-both; for two r1, v1, r1 r2, v1 v2, r1 v1, all four; `xl` only on the large side, `cross` small with
-large. Within a split every level has the same share.
+The released code and the paper differ in the ranges (phyworld/phyworld#4): App. C.1 gives one range of
+radii for all scenarios, the released generators give collisions another. The preset `code` is the
+default, because the published files follow it.
+
+A split is a set of levels; a level gives for each parameter whether it is in distribution, below,
+above, or one of the two outer parts with equal probability. The levels are those of the released code:
+for one ball r, v, both; for two balls r1, v1, r1 r2, v1 v2, r1 v1, all four; `xl` only on the large
+side, `cross` small with large. All levels of a split are equally likely. `bucket` sorts samples by the
+same ranges for the score.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numba import njit
@@ -17,9 +23,81 @@ from numpy.typing import NDArray
 
 from sightline.errors import InputError, SightlineError
 from sightline.physics.types import FRAME_TIME, WORLD_SIDE, Doubles
-from sightline.physics.worlds.draws import between, number, stream
-from sightline.physics.worlds.ranges import Ranges, check_scenario, ranges
-from sightline.physics.worlds.sampling import FRAMES_BEFORE, fits
+from sightline.physics.worlds.sampling import FRAMES_BEFORE, between, fits, number, stream
+
+Interval = tuple[float, float]
+
+SCENARIOS = ("uniform", "parabola", "collision")
+
+
+@dataclass(frozen=True, slots=True)
+class Ranges:
+    """Ranges of radius and speed, in distribution and out of it.
+
+    Attributes:
+        radius: in distribution, in world units.
+        radius_low: out of distribution, below.
+        radius_high: out of distribution, above.
+        speed: in distribution, in units/s.
+        speed_low: out of distribution, below; from rest.
+        speed_high: out of distribution, above.
+    """
+
+    radius: Interval
+    radius_low: Interval
+    radius_high: Interval
+    speed: Interval = (1.0, 4.0)
+    speed_low: Interval = (0.0, 0.8)
+    speed_high: Interval = (4.5, 6.0)
+
+
+_CODE_SINGLE = Ranges((0.7, 1.4), (0.3, 0.6), (1.5, 2.0))
+_CODE_PAIR = Ranges((0.5, 1.5), (0.3, 0.4), (1.7, 2.0))
+_PAPER = Ranges((0.7, 1.5), (0.3, 0.6), (1.5, 2.0))
+
+#: By preset, then by scenario.
+PRESETS: dict[str, dict[str, Ranges]] = {
+    "code": {"uniform": _CODE_SINGLE, "parabola": _CODE_SINGLE, "collision": _CODE_PAIR},
+    "paper": {"uniform": _PAPER, "parabola": _PAPER, "collision": _PAPER},
+}
+
+#: How many samples the paper evaluates on (App. C.1, about).
+EVAL_SIZES: dict[str, dict[str, int]] = {
+    "uniform": {"id": 1050, "ood": 2400},
+    "parabola": {"id": 1100, "ood": 2500},
+    "collision": {"id": 2000, "ood": 4800},
+}
+
+
+def ranges(scenario: str, preset: str = "code") -> Ranges:
+    """Return the ranges of a scenario under a preset.
+
+    >>> ranges("collision").radius, ranges("collision", "paper").radius
+    ((0.5, 1.5), (0.7, 1.5))
+    """
+    check_scenario(scenario)
+    if preset not in PRESETS:
+        raise InputError(f"no ranges are called {preset!r}", remedy=f"use {', '.join(PRESETS)}")
+    return PRESETS[preset][scenario]
+
+
+def eval_size(scenario: str, split: str) -> int:
+    """Return how many samples the paper evaluates on: `id`, or any of the out-of-distribution splits.
+
+    >>> eval_size("collision", "id"), eval_size("collision", "ood-r1")
+    (2000, 4800)
+    """
+    check_scenario(scenario)
+    return EVAL_SIZES[scenario]["id" if split == "id" else "ood"]
+
+
+def check_scenario(scenario: str) -> None:
+    """Refuse an unknown scenario."""
+    if scenario not in SCENARIOS:
+        raise InputError(
+            f"no scenario is called {scenario!r}", remedy=f"use {', '.join(SCENARIOS)}"
+        )
+
 
 # Sides of a parameter.
 ID, LOW, HIGH, OUT = range(4)
@@ -74,10 +152,10 @@ _MOST = 1_000_000
 
 @lru_cache(maxsize=64)
 def levels(scenario: str, split: str, preset: str) -> NDArray[np.int64]:
-    """Return the (L, 2 or 4) levels of a split, without those that no picture has room for.
+    """Return the (L, 2 or 4) levels of a split, without those that do not fit into the picture.
 
-    Two balls that are both large and both fast would have to start outside of the picture; the
-    reference drops every such sample.
+    Two large and fast balls would have to start outside the picture; the released generator drops such
+    samples.
     """
     check_scenario(scenario)
     known = SPLITS[scenario]
@@ -160,3 +238,45 @@ def _draw(
         else:
             return False
     return True
+
+
+Bucket = Literal["in", "r_out", "v_out", "rv_out", "zero_speed"]
+BUCKETS: tuple[Bucket, ...] = get_args(Bucket)
+
+# Values that went through a file as 32-bit floats must not fall out of a closed range.
+_SLACK = 1e-6
+
+
+def bucket(scenario: str, init: Doubles, preset: str = "code") -> NDArray[np.str_]:
+    """Sort samples into the buckets of the released evaluator.
+
+    A sample with any ball at rest is `zero_speed`; otherwise it is out in radius, in speed or in both
+    if any
+    ball is.
+
+    Args:
+        scenario: `uniform`, `parabola` or `collision`.
+        init: (M, 2 or more): r, v …; or (M, 4): r1, r2, v1, v2.
+        preset: of ranges.
+
+    Returns:
+        (M,) names, each one of `BUCKETS`.
+
+    >>> bucket("uniform", np.array([[1.0, 2.0], [0.4, 2.0], [1.0, 0.0]])).tolist()
+    ['in', 'r_out', 'zero_speed']
+    """
+    known = ranges(scenario, preset)
+    balls = 2 if scenario == "collision" else 1
+    if init.ndim != 2 or init.shape[1] < 2 * balls:
+        raise InputError(
+            f"parameters of shape {init.shape}, expected (samples, {2 * balls} or more)"
+        )
+    radii, speeds = init[:, :balls], np.abs(init[:, balls : 2 * balls])
+    r_out = _outside(radii, *known.radius)
+    v_out = _outside(speeds, *known.speed)
+    cases = [(speeds == 0).any(1), r_out & v_out, r_out, v_out]
+    return np.select(cases, ["zero_speed", "rv_out", "r_out", "v_out"], "in")
+
+
+def _outside(values: Doubles, low: float, high: float) -> NDArray[np.bool_]:
+    return np.any((values < low - _SLACK) | (values > high + _SLACK), axis=1)

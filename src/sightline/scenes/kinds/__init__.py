@@ -1,51 +1,25 @@
-"""The kinds of scenes and how often each is drawn."""
+"""Registry of scene kinds: every module of this package defines one as `KIND`.
+
+To add a kind, add a module with a function `build(rng) -> (world, view)` and
+`KIND = SceneKind("name", build, weight)`. Nothing else needs to change.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from importlib import import_module
+from pkgutil import iter_modules
 
-import numpy as np
+from sightline.scenes.world import SceneKind
 
-from sightline.scenes.kinds import (
-    aerial,
-    collection,
-    nature,
-    objects,
-    people,
-    room,
-    street,
-    tabletop,
-    visitors,
-)
-from sightline.scenes.world import View, World
 
-Build = Callable[[np.random.Generator], tuple[World, View]]
+def _find_kinds() -> dict[str, SceneKind]:
+    modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
+    kinds: list[SceneKind] = [module.KIND for module in modules]
+    return {kind.name: kind for kind in sorted(kinds, key=lambda kind: (kind.rank, kind.name))}
 
-#: What builds a scene of each kind with a camera in it.
-KINDS: dict[str, Build] = {
-    "room": room.build,
-    "tabletop": tabletop.build,
-    "objects": objects.build,
-    "street": street.build,
-    "nature": nature.build,
-    "aerial": aerial.build,
-    "people": people.build,
-    "visitors": visitors.build,
-    "collection": collection.build,
-}
 
-#: What a set is mixed of when nobody says: all but those that came later than the models.
-MIXED = tuple(name for name in KINDS if name not in ("visitors", "collection"))
+#: All kinds of scenes by name.
+KINDS: dict[str, SceneKind] = _find_kinds()
 
-#: Share of each kind in a mixed set; those of `MIXED` add up to one.
-WEIGHTS: dict[str, float] = {
-    "room": 0.34,
-    "tabletop": 0.14,
-    "objects": 0.10,
-    "street": 0.20,
-    "nature": 0.10,
-    "aerial": 0.05,
-    "people": 0.07,
-    "visitors": 0.30,
-    "collection": 0.30,
-}
+#: Names of the kinds in the default mix; their weights add up to one.
+DEFAULT_KINDS = tuple(name for name, kind in KINDS.items() if kind.default)

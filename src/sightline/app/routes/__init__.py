@@ -1,1 +1,0 @@
-"""Paths of the service, by theme."""

@@ -1,1 +1,0 @@
-"""Multimodal models that write perception tokens: transformers' LLaVA classes, as they are."""

@@ -1,0 +1,328 @@
+"""Ask about an image: which point is nearest, how many objects there are, or for its depth map.
+
+The kind of question follows from its words. Points are drawn into the image as in training, the answer
+is generated with constrained decoding, and its conclusion is checked against the map or the boxes that
+the model wrote.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sightline.depth.preprocessing import Pictureable, as_picture
+from sightline.errors import InputError
+from sightline.perception.codebook import DepthTokenizer
+from sightline.perception.questions import counting, depth
+from sightline.perception.questions.counting import plural
+from sightline.perception.questions.hardblink import LETTERS, SIDE, draw_points, squash
+from sightline.perception.tokens import Box, in_picture
+from sightline.perception.vlm.generation import (
+    GROUPS,
+    CountAnswer,
+    DepthAnswer,
+    generate_answer,
+    read_count_answer,
+    read_depth_answer,
+)
+from sightline.perception.vlm.model import PerceptionVLM, load_vlm
+
+QuestionKind = Literal["nearest", "count", "map"]
+
+#: Default model and codebook in the registry.
+VLM, CODEBOOK = "perception-vlm", "codebook"
+
+#: Caution about counts of a compact model.
+_CAUTION = "this model was trained on objects of rendered scenes; counts in photos are guesses"
+
+#: "Near" refers to the camera; "near to the door" does not match.
+_NEAREST = re.compile(
+    r"\b(?:near(?:er|est)?|close(?:r|st)?)\b"
+    r"(?!\s+to\s+(?!(?:the\s+)?(?:camera|viewer|observer|lens|me|us|you)\b))"
+    r"|\b(?:in front|foremost)\b",
+    re.IGNORECASE,
+)
+_NEAR_SOMETHING = re.compile(r"\b(near(er|est)?|close(r|st)?)\b", re.IGNORECASE)
+_NOT = re.compile(r"\b(?:not|never|least)\b|n['’]t\b", re.IGNORECASE)
+#: Matches "A or B?".
+_WHICH = re.compile(r"\s*[a-z](?:\s*(?:,|\bor\b)+\s*[a-z])+\s*\??\s*", re.IGNORECASE)
+_FARTHEST = re.compile(r"\b(far(ther|thest)?|further|furthest|behind|distant)\b", re.IGNORECASE)
+_PLACE = r"-?[0-9]+(?:\.[0-9]+)?"
+_MAP = re.compile(r"\bdepth (map|tokens)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Parsed question.
+
+    Attributes:
+        asked: kind of question.
+        kind: objects to count, as written by the user.
+    """
+
+    asked: QuestionKind
+    kind: str = ""
+
+
+def parse_question(text: str, points: int) -> Question:
+    """Determine the kind of a question.
+
+    Args:
+        text: question of the user.
+        points: number of points given.
+
+    Raises:
+        InputError: the question is empty or of an unknown kind.
+    """
+    if not text.strip():
+        raise InputError("the question is empty", remedy='ask "which is nearest?" or "how many …?"')
+    if kind := counting.kind_of(text):
+        if points:
+            raise InputError("points cannot be used in a counting question")
+        return Question("count", kind)
+    if _MAP.search(text) and not points:
+        return Question("map")
+    if _FARTHEST.search(text) and not _NEAREST.search(text):
+        raise InputError(
+            "questions about the farthest point are not supported",
+            remedy='ask "which is nearest?"',
+        )
+    if _asks_nearest(text):
+        if points < 2:
+            raise InputError(
+                f"a question about depth needs at least two points, got {points or 'none'}",
+                remedy="give two to five, such as --points A=120,80 B=300,200",
+            )
+        return Question("nearest")
+    if _NEAR_SOMETHING.search(text) and not _NOT.search(text):
+        raise InputError(
+            "only distance to the camera is supported, not to another object",
+            remedy='mark points by --points and ask "which is nearest?"',
+        )
+    raise InputError(
+        "the question is of an unsupported kind",
+        remedy='supported are "which is nearest?" with points, "how many …?" and "depth map"',
+    )
+
+
+def _asks_nearest(text: str) -> bool:
+    if _NOT.search(text):
+        return False
+    return _NEAREST.search(text) is not None or _WHICH.fullmatch(text) is not None
+
+
+def parse_points(words: list[str] | tuple[str, ...]) -> dict[str, tuple[float, float]]:
+    """Parse points such as `A=120,80`.
+
+    >>> parse_points(["A=120,80", "B=300,200.5"])
+    {'A': (120.0, 80.0), 'B': (300.0, 200.5)}
+    """
+    points: dict[str, tuple[float, float]] = {}
+    for word in words:
+        match = re.fullmatch(rf"([A-Za-z]{{1,2}})=({_PLACE}),({_PLACE})", word)
+        if not match:
+            raise InputError(f"point {word!r} cannot be parsed", remedy="write A=120,80")
+        letter = match[1].upper()
+        if letter in points:
+            raise InputError(f"point {letter} is given twice")
+        points[letter] = (float(match[2]), float(match[3]))
+    return points
+
+
+def scale_points(
+    points: Mapping[str, tuple[float, float]], width: int, height: int
+) -> dict[str, tuple[int, int]]:
+    """Scale points to an image of 336 × 336 px and check their letters.
+
+    Raises:
+        InputError: too many points, letters with gaps, or a point outside the image.
+    """
+    if len(points) > len(LETTERS):
+        raise InputError(
+            f"{len(points)} points, the model supports at most {len(LETTERS)}",
+            remedy="ask about fewer at a time",
+        )
+    wanted = LETTERS[: len(points)]
+    if "".join(sorted(points)) != wanted:
+        raise InputError(f"{len(points)} points are called {' '.join(wanted)}")
+    placed = {}
+    for letter in wanted:
+        x, y = points[letter]
+        if not (0 <= x < width and 0 <= y < height):
+            raise InputError(
+                f"point {letter} at {x:g},{y:g} lies outside the picture of {width} × {height} px"
+            )
+        placed[letter] = (int(x * SIDE / width), int(y * SIDE / height))
+    if len(set(placed.values())) < len(placed):
+        raise InputError(f"two points coincide at the {SIDE} × {SIDE} px of the model's input")
+    return placed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reply:
+    """Answer to a question, with the intermediate steps.
+
+    Attributes:
+        question: parsed question.
+        answer: parsed answer of the model; a `DepthAnswer` for a map, too.
+        shown: (336, 336, 3) image as shown to the model.
+        width: width of the user's image, [px].
+        height: height of the user's image, [px].
+        verify: whether perception overrules the words where they disagree.
+        caution: remark on the models, if any.
+        points: points by letter, in pixels of the user's image.
+    """
+
+    question: Question
+    answer: DepthAnswer | CountAnswer
+    shown: NDArray[np.uint8]
+    width: int
+    height: int
+    verify: bool = True
+    caution: str = ""
+    points: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+    @property
+    def final(self) -> str | int | None:
+        """Final answer: a letter, a number, or None."""
+        if self.question.asked == "map":
+            return None
+        return self.answer.final(verify=self.verify)
+
+    @property
+    def places(self) -> dict[str, tuple[float, float]]:
+        """Points by letter in the user's pixels: those given, else those the model wrote."""
+        if isinstance(self.answer, CountAnswer):
+            return {}
+        x, y = self.width / SIDE, self.height / SIDE
+        seen = {letter: (a * x, b * y) for letter, (a, b) in self.answer.places.items()}
+        return {letter: self.points.get(letter, place) for letter, place in seen.items()}
+
+    def in_pixels(self, box: Box) -> list[float]:
+        """Return a box in pixels of the user's image."""
+        return list(in_picture(box, self.width, self.height))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields as JSON values."""
+        answer = self.answer
+        common: dict[str, Any] = {
+            "asked": self.question.asked,
+            "answer": self.final,
+            "said": answer.said,
+            "perceived": answer.perceived,
+            "agrees": answer.agrees,
+            "verified": self.verify,
+            "text": answer.text,
+            "caution": self.caution,
+        }
+        x, y = self.width / SIDE, self.height / SIDE
+        if isinstance(answer, CountAnswer):
+            boxes = answer.boxes or ()
+            return common | {
+                "kind": self.question.kind,
+                "boxes": [self.in_pixels(box) for box in boxes],
+                "named": [{"kind": k, "box": self.in_pixels(box)} for k, box in answer.named],
+            }
+        return common | {
+            "points": {k: [round(side, 1) for side in at] for k, at in self.places.items()},
+            "own_points": {
+                k: [round(a * x, 1), round(b * y, 1)] for k, (a, b) in answer.own_places.items()
+            },
+            "values": {k: round(v, 4) for k, v in answer.values.items()},
+            "own_values": {k: round(v, 2) for k, v in answer.own_values.items()},
+        }
+
+
+def ask(
+    image: Pictureable,
+    question: str,
+    points: Mapping[str, tuple[float, float]] | None = None,
+    *,
+    model: str | Path | PerceptionVLM = VLM,
+    codebook: str | Path | DepthTokenizer = CODEBOOK,
+    verify: bool = True,
+) -> Reply:
+    """Ask about an image: "which is nearest?" with points, "how many cars?", or "depth map".
+
+    Models given by name are loaded for every call; pass loaded ones to ask many questions.
+
+    Args:
+        image: path, array or PIL image.
+        question: question in English.
+        points: points by letter, in pixels of the image: {"A": (120, 80), "B": (300, 200)}.
+        model: registry name, file, folder or hub name of a model with perception tokens, or a
+            loaded one (`load_vlm`).
+        codebook: registry name, file or loaded codebook that the model was trained with.
+        verify: let perception overrule the words where they disagree.
+
+    Raises:
+        InputError: the question, the points, the image or the model are invalid.
+    """
+    parsed = parse_question(question, len(points or {}))
+    picture = as_picture(image)
+    size = (picture.width, picture.height)
+    # Input errors are raised before models are loaded.
+    placed = scale_points(points or {}, *size) if parsed.asked == "nearest" else {}
+    vlm = load_vlm(model) if isinstance(model, str | Path) else model
+    tokenizer = DepthTokenizer(codebook) if isinstance(codebook, str | Path) else codebook
+    pixels = squash(picture.pixels)
+    if parsed.asked == "count":
+        counted = _count(vlm, pixels, parsed.kind)
+        caution = _CAUTION if getattr(vlm.model.config.vision_config, "kinds", None) else ""
+        return Reply(parsed, counted, pixels, *size, verify, caution)
+    _need(vlm.vocabulary.codes, "depth")
+    caution = vlm.check_codebook(tokenizer.sha256)
+    if parsed.asked == "map":
+        answer = read_depth_answer(generate_answer(vlm, pixels, depth.GENERATE), tokenizer, {})
+        return Reply(parsed, answer, pixels, *size, verify, caution)
+    shown = draw_points(pixels, placed)
+    text = generate_answer(vlm, shown, depth.NEAREST + depth.STEPS[vlm.chat.template.places])
+    answer = read_depth_answer(text, tokenizer, dict(placed))
+    given = dict(sorted((points or {}).items()))
+    return Reply(parsed, answer, shown, *size, verify, caution, given)
+
+
+def _count(vlm: PerceptionVLM, pixels: NDArray[np.uint8], kind: str) -> CountAnswer:
+    """Ask for the number of objects of a kind, by the listing that the model was trained with."""
+    _need(vlm.vocabulary.pixels, "pixel")
+    kind = _counted_kind(vlm, kind)
+    listing = vlm.chat.template.counts_by
+    question = counting.ASK_COUNT.format(kind) + counting.STEPS[listing]
+    text = generate_answer(vlm, pixels, question, maps=0, sides=GROUPS[listing])
+    return read_count_answer(text, kind)
+
+
+def _counted_kind(vlm: PerceptionVLM, kind: str) -> str:
+    """Return the name of a kind of objects as the model was trained to write it.
+
+    Raises:
+        InputError: the model was not trained to count it.
+    """
+    if not vlm.counts:
+        raise InputError(
+            "this model was not trained to count",
+            remedy="ask about points or the depth map, or give one that counts by --model",
+        )
+    known = getattr(vlm.model.config.vision_config, "kinds", None)
+    if known is None:
+        return kind
+    for one in known:
+        if kind in (one, plural(one)):
+            return plural(one)
+    raise InputError(
+        f"this model was not trained to count {kind}",
+        remedy=f"it knows {', '.join(plural(one) for one in known)}" if known else "take another",
+    )
+
+
+def _need(tokens: tuple[int, ...], what: str) -> None:
+    if not tokens:
+        raise InputError(
+            f"this model has no {what} tokens", remedy="use one that was trained with them"
+        )

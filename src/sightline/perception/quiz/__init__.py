@@ -1,1 +1,0 @@
-"""Benchmarks that ask: HardBLINK, BLINK, CV-Bench, SEED-Bench, and sets of our own."""

@@ -1,1 +1,0 @@
-"""Score videos of any model against the laws: match, parse, judge, compare with yardsticks, report."""

@@ -1,0 +1,1 @@
+"""Score videos against the laws of motion: inputs, scoring, summaries and reports."""

@@ -1,0 +1,1 @@
+"""Indoor scenes: rooms, furniture and props."""

@@ -1,0 +1,1 @@
+"""Outdoor scenes: terrain, plants, buildings, vehicles and streets."""

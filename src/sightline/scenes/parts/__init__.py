@@ -1,1 +1,0 @@
-"""What scenes are furnished with: furniture, plants, vehicles, buildings, weather."""

@@ -1,0 +1,1 @@
+"""People: a library of body shapes, poses, clothes, hair, and groups."""

@@ -1,0 +1,1 @@
+"""Rendering: rasterization, shading kernels, textures, shadows, and the camera sensor."""
