@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 import sightline
 from sightline.benchmarks.predictors import ModelPredictor, Predictor
@@ -40,7 +41,7 @@ class RowNumber:
     def predict(
         self,
         item: Item,  # noqa: ARG002
-        pixels: np.ndarray,
+        pixels: NDArray[np.uint8],
         camera: Camera | None = None,  # noqa: ARG002
     ) -> DepthMap:
         """Return the row of each pixel."""

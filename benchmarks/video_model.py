@@ -51,8 +51,8 @@ from sightline.video_model.data import open_videos
 from sightline.video_model.diffusion import draw_noise, make_schedule, sample
 from sightline.video_model.files import find_codec
 from sightline.video_model.learner import VideoObjective
-from sightline.video_model.options import Attention, BuildOptions, TransformerOptions
-from sightline.video_model.pipeline import EMBEDDED, load_known
+from sightline.video_model.options import EMBEDDED, Attention, BuildOptions, TransformerOptions
+from sightline.video_model.pipeline import load_known
 from sightline.video_model.scoring import mean_of, score_model, spec_of
 from sightline.video_model.transformer import VideoTransformer, first_frames
 

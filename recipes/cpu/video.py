@@ -26,7 +26,8 @@ from sightline.errors import SightlineError
 from sightline.models.registry import embedded_folder, record
 from sightline.physics.worlds.simulation import sample
 from sightline.video_model.autoencoders.floor import reconstruction_floor
-from sightline.video_model.pipeline import EMBEDDED, load
+from sightline.video_model.options import EMBEDDED
+from sightline.video_model.pipeline import load
 from sightline.video_model.scoring import MEAN_VELOCITY, mean_of, score_model, spec_of
 from sightline.video_model.studies.catalog import STUDIES
 
