@@ -3,8 +3,8 @@
     python recipes/cpu --data DIR --work DIR            hours
     python recipes/cpu --work DIR --smoke               minutes: every stage, far too short to be good
 
-DIR of `--data` holds `rgbd_train`, `photos`, `photo_labels/tcmonodepth` and, for validation only,
-`rgbd`. Every stage is a command that can be typed by hand; it is printed before it runs. Stop it at any
+DIR of `--data` holds `rgbd_train`, `rgbd_more`, `photos`, `photo_labels/tcmonodepth` and, for
+validation only, `rgbd`. Every stage is a command that can be typed by hand; it is printed before it runs. Stop it at any
 time: the same command goes on where it stopped. Giving memory back to the system between steps costs a
 quarter of the time, so glibc is told to keep it.
 """
@@ -24,8 +24,9 @@ def recipe_stages(data: Path, work: Path) -> list[Stage]:
     The teacher learns three times: from small pictures, from larger ones, and from scenes with people
     anywhere in them; the mean of the last two is better than either. The student learns from its labels
     at 192 px, where most of what there is to learn can be seen at a third of the price, then from its
-    features too, and last at the size at which it will look at pictures. Meters come from measured
-    depth and rendered rooms, then from photographs of rooms as well.
+    features too, and last at the size at which it will look at pictures. `teacher-grids` trains the
+    next teacher: grids of every shape, rolled cameras and scenes without a ground. Meters come from
+    measured depth and rendered rooms, then from photographs of rooms as well.
     """
     photos, outside = data / "photos", data / "photo_labels" / "tcmonodepth"
     measured, check = f"pairs:{data / 'rgbd_train'}", ("--validate", str(data / "rgbd"))
@@ -122,6 +123,29 @@ def recipe_stages(data: Path, work: Path) -> list[Stage]:
                 *("--short-side", "256", "--encoder-rate", "1.5e-4", "--rate", "5e-4"),
                 *("--warmup", "20", "--decay", "0.8", "--average", "0.98"),
                 *("--out", str(work / "student-large")),
+            ),
+        ),
+        make_stage(
+            "wide", "scenes make --count 2600 --size 378x294 --seed 101 --out", work / "wide"
+        ),
+        make_stage(
+            "groundless",
+            "scenes make --count 1200 --size 378x294 --seed 102",
+            "--kinds nadir,sky,wall,table,ceiling,tilted,aerial --out",
+            work / "groundless",
+        ),
+        Stage(
+            "teacher-grids",
+            (
+                *("train", "teacher", "--threads", "2", *check, "--seed", "11"),
+                *("--data", f"pairs:{work / 'wide'}@2", "--data", f"pairs:{work / 'groundless'}@1"),
+                *("--data", f"{measured}@2", "--data", f"pairs:{data / 'rgbd_more'}@2"),
+                *("--data", f"photos:{photos}:{outside}@1"),
+                *("--start", str(work / "teacher.safetensors"), "--steps", "1500"),
+                *("--encoder-rate", "1e-5", "--rate", "1e-4", "--warmup", "60", "--decay", "0.65"),
+                *("--average", "0.995", "--random-grids", "--roll", "0.12", "--appearance", "0.06"),
+                *("--frozen-blocks", "6", "--bfloat16-head", "--short-side", "252"),
+                *("--size", "378", "--out", str(work / "teacher-grids")),
             ),
         ),
         Stage(
