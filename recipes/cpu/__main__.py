@@ -4,9 +4,9 @@
     python recipes/cpu --work DIR --smoke               minutes: every stage, far too short to be good
 
 DIR of `--data` holds `rgbd_train`, `rgbd_more`, `photos`, `photo_labels/tcmonodepth` and, for
-validation only, `rgbd`. Every stage is a command that can be typed by hand; it is printed before it runs. Stop it at any
-time: the same command goes on where it stopped. Giving memory back to the system between steps costs a
-quarter of the time, so glibc is told to keep it.
+validation only, `rgbd`. Every stage is a command that can be typed by hand; it is printed before it
+runs. Stop it at any time: the same command goes on where it stopped. Giving memory back to the system
+between steps costs a quarter of the time, so glibc is told to keep it.
 """
 
 from __future__ import annotations
