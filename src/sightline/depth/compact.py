@@ -180,7 +180,7 @@ def _imagenet_name(theirs: str, blocks: list[str], modules: list[Any]) -> str | 
     return f"{blocks[int(number)]}.{name}.{rest}"
 
 
-class Attention(nn.Module):
+class AttentionBlock(nn.Module):
     """A pre-norm transformer block over the cells of a feature map.
 
     Args:
@@ -245,9 +245,9 @@ class CompactDepth(nn.Module):
             nn.Conv2d(inputs + (2 if level == 4 else 0), outputs, 1)
             for level, (inputs, outputs) in enumerate(zip(taps, WIDTHS, strict=True))
         )
-        self.context = nn.Sequential(Attention(WIDTHS[4]), Attention(WIDTHS[4]))
+        self.context = nn.Sequential(AttentionBlock(WIDTHS[4]), AttentionBlock(WIDTHS[4]))
         self.compare = nn.Sequential(
-            Attention(WIDTHS[3], calm=True), Attention(WIDTHS[3], calm=True)
+            AttentionBlock(WIDTHS[3], calm=True), AttentionBlock(WIDTHS[3], calm=True)
         )
         self.narrow = nn.ModuleList(
             nn.Conv2d(WIDTHS[level + 1], WIDTHS[level], 1) for level in range(4)

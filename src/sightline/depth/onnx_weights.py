@@ -37,7 +37,7 @@ NOT_A_MAP = (ValueError, TypeError, AttributeError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TensorSource:
     """Where a parameter's numbers are.
 
     Attributes:
@@ -170,19 +170,19 @@ def _separate_scales(state: dict[str, Tensor], shapes: Mapping[str, Size], heads
             state[name][:width] *= (width // heads) ** 0.5
 
 
-def _search(value: NDArray[Any], held: Mapping[bytes, str]) -> Source | None:
+def _search(value: NDArray[Any], held: Mapping[bytes, str]) -> TensorSource | None:
     """Look for a parameter as it is, transposed (a linear layer's matrix) or cut in two.
 
     Cut are a ViT's position vectors (1, 1 + cells, D): the class's, then those of the grid.
     """
     if tensor := held.get(_digest(value)):
-        return Source((tensor,))
+        return TensorSource((tensor,))
     if value.ndim == 2 and (tensor := held.get(_digest(value.T))):
-        return Source((tensor,), transposed=True)
+        return TensorSource((tensor,), transposed=True)
     if value.ndim == 3:
         parts = [held.get(_digest(part)) for part in (value[:, :1], value[:, 1:])]
         if all(parts):
-            return Source(tuple(part for part in parts if part))
+            return TensorSource(tuple(part for part in parts if part))
     return None
 
 
@@ -210,11 +210,11 @@ def _spec(text: str, path: str | Path) -> ModelSpec:
     return spec
 
 
-def _sources(text: str, path: str | Path) -> dict[str, Source]:
+def _sources(text: str, path: str | Path) -> dict[str, TensorSource]:
     """Parse what `weight_map` wrote."""
     try:
         return {
-            name: Source(tuple(map(str, tensors)), bool(transposed))
+            name: TensorSource(tuple(map(str, tensors)), bool(transposed))
             for name, (tensors, transposed) in json.loads(text).items()
         }
     except NOT_A_MAP as error:
@@ -222,7 +222,7 @@ def _sources(text: str, path: str | Path) -> dict[str, Source]:
 
 
 def _value(
-    name: str, source: Source, shape: Size, stored: Mapping[str, Any], path: str | Path
+    name: str, source: TensorSource, shape: Size, stored: Mapping[str, Any], path: str | Path
 ) -> Tensor:
     """Put a parameter together from the tensors that hold it."""
     import torch

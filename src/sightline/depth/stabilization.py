@@ -44,7 +44,7 @@ _SAME_STRUCTURE = 0.35
 _OTHER_COLORS = 0.2
 
 
-class Step(StrEnum):
+class MotionStatus(StrEnum):
     """How a frame follows from the one before."""
 
     FOLLOWED = "followed"
@@ -61,7 +61,7 @@ class View:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Motion:
+class FrameMotion:
     """The way back from a frame to the one before.
 
     Attributes:
@@ -70,7 +70,7 @@ class Motion:
         trust: (h, w) float32, 0 to 1; how well the pixel there looks like the one here.
     """
 
-    step: Step
+    step: MotionStatus
     flow: FloatArray
     trust: FloatArray
 
@@ -87,7 +87,7 @@ def shrink(frame: NDArray[np.uint8]) -> View:
     return View(cv2.cvtColor(small, cv2.COLOR_RGB2GRAY), colors.astype(np.float32))
 
 
-def follow(before: View, now: View) -> Motion:
+def follow(before: View, now: View) -> FrameMotion:
     """Find where the pixels of `now` were in `before`; both of the same size."""
     height, width = now.gray.shape
     still = np.zeros((height, width, 2), np.float32)
@@ -99,11 +99,11 @@ def follow(before: View, now: View) -> Motion:
     brought = cv2.remap(before.gray, place, None, cv2.INTER_LINEAR).astype(np.float32)
     gray = now.gray.astype(np.float32)
     trust = np.where(inside, np.exp(-(((brought - gray) / _GRAY_SPREAD) ** 2)), 0)
-    step = Step.FOLLOWED
+    step = MotionStatus.FOLLOWED
     if _correlation(_fine(brought)[inside], _fine(gray)[inside]) < _SAME_STRUCTURE:
         changed = 0.5 * float(np.abs(before.colors - now.colors).sum())
-        step = Step.CUT if changed > _OTHER_COLORS else Step.LOST
-    return Motion(step, flow, trust.astype(np.float32))
+        step = MotionStatus.CUT if changed > _OTHER_COLORS else MotionStatus.LOST
+    return FrameMotion(step, flow, trust.astype(np.float32))
 
 
 def places(flow: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
@@ -168,7 +168,7 @@ class Stabilized:
     """A steadied map: `depth`, how it followed from the last frame, and the scale and shift used."""
 
     depth: DepthMap
-    step: Step
+    step: MotionStatus
     scale: float
     shift: float
 
@@ -211,20 +211,20 @@ class Stabilizer:
         view, last = shrink(frame), self._reference
         if last is None or last.disparity.shape != raw.shape:
             self._reference = _Reference(view, raw, valid)
-            return Stabilized(depth, Step.CUT, 1.0, 0.0)
+            return Stabilized(depth, MotionStatus.CUT, 1.0, 0.0)
         motion = follow(last.view, view)
-        if motion.step is Step.CUT:
+        if motion.step is MotionStatus.CUT:
             self._reference = _Reference(view, raw, valid)
-            return Stabilized(depth, Step.CUT, 1.0, 0.0)
+            return Stabilized(depth, MotionStatus.CUT, 1.0, 0.0)
         new = _Reference(view, raw, valid, last.scale, last.shift, last.gain, last.level)
         step = motion.step
         fit = None
-        if step is Step.FOLLOWED:
+        if step is MotionStatus.FOLLOWED:
             reference, trust = _carry(last, motion)
             trust *= valid
             fit = _fit(raw, reference, trust, shift=not depth.is_metric)
         if fit is None:
-            step = Step.LOST
+            step = MotionStatus.LOST
             steady = _line(raw, new.scale, new.shift)
         else:
             new.scale, new.shift = fit
@@ -274,7 +274,7 @@ class Stabilizer:
         return weight
 
 
-def _carry(last: _Reference, motion: Motion) -> tuple[FloatArray, FloatArray]:
+def _carry(last: _Reference, motion: FrameMotion) -> tuple[FloatArray, FloatArray]:
     """Bring the last output to this frame: (H, W) disparity and (H, W) trust, 0 where unknown."""
     height, width = last.disparity.shape
     place, inside = places(enlarge(motion.flow, (height, width)))

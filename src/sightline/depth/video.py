@@ -15,7 +15,14 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.depth.stabilization import StabilizeConfig, Stabilizer, Step, View, follow, shrink
+from sightline.depth.stabilization import (
+    MotionStatus,
+    StabilizeConfig,
+    Stabilizer,
+    View,
+    follow,
+    shrink,
+)
 from sightline.errors import InputError
 from sightline.io.color import Palette, colorize, range_for_display
 from sightline.io.depth_video import Depth16VideoWriter, DepthFolderWriter
@@ -172,10 +179,10 @@ class _Steady:
     def __call__(self, depth: DepthMap, frame: NDArray[np.uint8]) -> tuple[DepthMap, bool]:
         if self._stabilizer is not None:
             result = self._stabilizer.update(depth, frame)
-            depth, cut = result.depth, result.step is Step.CUT
+            depth, cut = result.depth, result.step is MotionStatus.CUT
         else:
             view = shrink(frame)
-            cut = self._last is None or follow(self._last, view).step is Step.CUT
+            cut = self._last is None or follow(self._last, view).step is MotionStatus.CUT
             self._last = view
         if cut and self._count > 0:
             self.cuts.append(self._count)

@@ -14,7 +14,7 @@ Place = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Outline:
+class OutlineMark:
     """Something outlined.
 
     Attributes:
@@ -74,4 +74,4 @@ class Letter:
     kind: ClassVar[str] = "letter"
 
 
-Mark = Outline | Line | Letter
+Mark = OutlineMark | Line | Letter

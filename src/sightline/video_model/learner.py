@@ -103,7 +103,13 @@ def make_model(
     assert isinstance(codec, SavedCodec)
     size = latents.videos.shape[1]
     model = VideoDiffusion(
-        *(network, codec, build, latents.frames, size, options.sampling), encoder=encoder
+        network,
+        codec,
+        build,
+        frames=latents.frames,
+        size=size,
+        sampling=options.sampling,
+        encoder=encoder,
     )
     return model.to(latents.device)
 
@@ -122,7 +128,13 @@ def transformer_for(
     planes, frames, height, width = latents
     patch = build.patch or fitting_patch(frames, height, width, stride)
     return TransformerOptions(
-        *(frames, height, width, planes, patch, build.network, build.attention),
+        frames=frames,
+        height=height,
+        width=width,
+        channels=planes,
+        patch=patch,
+        size=build.network,
+        attention=build.attention,
         numbers=NUMBERS if build.numbers else 0,
         gain=build.gain,
         hold=build.hold,

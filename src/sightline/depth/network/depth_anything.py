@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from sightline.depth.network.head import DptHead, disparity, meters
-from sightline.depth.network.vit import PositionResize, Size, VisionTransformer
+from sightline.depth.network.vit import PositionResize, VisionTransformer, ViTSize
 
 
 class DepthAnything(nn.Module):
@@ -29,7 +29,7 @@ class DepthAnything(nn.Module):
 
     def __init__(
         self,
-        size: Size,
+        size: ViTSize,
         *,
         taps: Literal["v1", "v2"] = "v2",
         max_depth: float | None = None,

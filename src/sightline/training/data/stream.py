@@ -66,7 +66,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class MixtureSource:
     """Pairs that share a place in the mixture.
 
     Attributes:
@@ -134,7 +134,7 @@ def shapes(short_side: int, multiple: int) -> list[tuple[int, int]]:
 
 
 def make_batch(
-    sources: list[Source],
+    sources: list[MixtureSource],
     step: int,
     spec: ModelSpec,
     config: StreamConfig,
@@ -230,7 +230,7 @@ def _paste(batch: Batch, config: StreamConfig, rng: np.random.Generator) -> Batc
 
 
 def batches(
-    sources: list[Source],
+    sources: list[MixtureSource],
     start: int,
     stop: int,
     spec: ModelSpec,
