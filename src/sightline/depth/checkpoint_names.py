@@ -91,7 +91,7 @@ def strip_wrappers(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def recognize(names: Iterable[str], path: str | Path) -> Origin:
-    """Tell whose depth network has these names; a stranger is an `InputError` that names it."""
+    """Identify the origin of a depth network by its tensor names; raise `InputError` if unknown."""
     known = set(names)
     for pattern, what, remedy in STRANGERS:
         if any(re.search(pattern, name) for name in known):
@@ -196,8 +196,8 @@ def hints_for(path: Path, origin: Origin, beside: frozenset[str] = frozenset()) 
     """Gather the hints for a checkpoint.
 
     Args:
-        path: of the file. Hugging Face calls every file `model.safetensors`; there the names of the
-            folders above, which hold the repository's name, count too.
+        path: path of the file. Hugging Face names every file `model.safetensors`, so the names of the
+            parent folders, which include the repository's name, are used as well.
         origin: whose names the tensors have.
         beside: what lay in the file beside the weights. The authors' metric trainer keeps
             `previous_best` there, so such a file is metric whatever its name.

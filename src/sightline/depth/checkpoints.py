@@ -192,7 +192,7 @@ def read_checkpoint(
             content counts, not the suffix.
         spec: what the network is, when the caller knows; overrides what the file suggests.
         kind: only whether it is relative or metric, when the caller knows that.
-        max_depth: of a metric network, in [m]; implies `kind`.
+        max_depth: maximum depth of a metric network, in [m]; implies `kind`.
 
     Raises:
         InputError: the file is no depth network, or not the one that `spec` says.

@@ -181,12 +181,12 @@ def _imagenet_name(theirs: str, blocks: list[str], modules: list[Any]) -> str | 
 
 
 class AttentionBlock(nn.Module):
-    """A pre-norm transformer block over the cells of a feature map.
+    """Pre-norm transformer block over the positions of a feature map.
 
     Args:
-        channels: of the map.
-        heads: of the attention.
-        calm: begin as if the block were not there, so that a trained network can be given one more.
+        channels: number of channels of the map.
+        heads: number of attention heads.
+        calm: initialize the block to the identity, so that it can be added to a trained network.
     """
 
     def __init__(self, channels: int, heads: int = 4, *, calm: bool = False) -> None:

@@ -52,7 +52,7 @@ def open_engine(
         sha256: checksum of the file in hex: the name under which its conversion is kept.
         engine: `"auto"` chooses as the module says.
         device: torch's or OpenVINO's name; None for the best one.
-        threads: for the CPU.
+        threads: number of CPU threads.
         spec: how to feed and read the network, where the file itself does not say.
 
     Returns:
@@ -79,7 +79,7 @@ def open_engine(
 def choose_engine(
     path: Path, engine: EngineName, device: str | None
 ) -> Literal["openvino", "torch"]:
-    """Decide by file, wish and machine; `InputError` where they do not fit together."""
+    """Choose the engine by file type, request and machine; raise `InputError` if they conflict."""
     if engine not in ("auto", "openvino", "torch"):
         raise InputError(f"no engine {engine!r}", remedy="use auto, openvino or torch")
     graph = is_graph(path)

@@ -110,11 +110,11 @@ class DepthEstimator:
     Args:
         engine: runs the network.
         spec: how to feed and read it.
-        name: of the model.
+        name: name of the model.
         size: network input's shorter side in [px]; None for the spec's.
         sharpen: draw outlines as steps; None for the spec's.
-        sha256: of the weights, in hex.
-        calibration: of its error bars; None if there is none.
+        sha256: SHA-256 of the weights, in hex.
+        calibration: calibration of its error bars; None if there is none.
     """
 
     def __init__(
@@ -169,7 +169,7 @@ class DepthEstimator:
 
         Args:
             image: path, bytes, stream, Pillow image, `Picture`, or array (see `as_picture`).
-            camera: of the upright picture; None to take EXIF's word, or to assume one.
+            camera: camera of the upright picture; None to use EXIF, or the default camera without it.
             tiles: look again at overlapping tiles for finer detail (about ten times the work).
             sigma: add per-pixel uncertainty (about four times the work).
 
@@ -242,8 +242,8 @@ class DepthEstimator:
         Args:
             pixels: (H, W, 3) uint8 RGB.
             size: network input's shorter side in [px]; None for the estimator's own.
-            focal: of the camera in [px] of `pixels`, for a network that asks for it; None for that of
-                the assumed camera.
+            focal: focal length in [px] of `pixels`, for a network that takes it as input; None for that
+                of the default camera.
 
         Returns:
             (h, w) float32 at network size, in the unit of `spec.kind`.
@@ -266,8 +266,8 @@ class DepthEstimator:
         """Return what meters are multiplied by for a picture's camera.
 
         Args:
-            focal: in [px] of the picture.
-            width: of the picture in [px].
+            focal: focal length in [px] of the picture.
+            width: width of the picture in [px].
             entry: (1, 3, h, w), what the network sees of it.
         """
         return 1.0 if self.spec.focal is None else focal * entry.shape[3] / width / self.spec.focal

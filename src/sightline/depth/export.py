@@ -49,7 +49,7 @@ def export_onnx(
     Args:
         network: maps (N, 3, H, W) to (N, H, W); any architecture of `ModelSpec`. Left as it was.
         spec: what the network is; goes into the file.
-        path: of the `.onnx` file, written whole or not at all.
+        path: path of the `.onnx` file, written whole or not at all.
         store: weights in full, as halves, or as bytes.
     """
     weights = sum(parameter.numel() for parameter in network.parameters())
@@ -106,7 +106,7 @@ def trace(
 
     Args:
         network: left as it was.
-        examples: of its inputs.
+        examples: example inputs.
         inputs: their names, and the names of their dynamic axes.
         outputs: the same of what it gives.
     """

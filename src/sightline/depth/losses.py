@@ -211,10 +211,10 @@ def relative_loss(
         weight: (N, H, W) trust in the target, 0 to 1; full where None.
         pasted: (N, H, W) bool, where CutMix put another picture in. The two parts have scales of
             their own, so each is compared by itself and counts by its area (V1 §3.2).
-        gradient_weight: of L_gm (V2 §7.1: 2).
+        gradient_weight: weight of L_gm (V2 §7.1: 2).
         trim: share of largest differences ignored, one for all or (N,).
-        anchor_weight: of the plain absolute difference. L_ssi and L_gm leave scale and shift free to
-            wander; a weak anchor keeps the output of all pictures in one range.
+        anchor_weight: weight of the plain absolute difference. L_ssi and L_gm leave scale and shift
+            undetermined; a small weight keeps the outputs of all images in one range.
     """
 
     def terms(part: Tensor) -> Tensor:

@@ -91,7 +91,7 @@ def measure(
         run: the network.
         photographs: (H, W, 3) uint8 each, at least 300 px a side, for edges, mirror and shift.
         groundless: pictures of sky, of walls from the front and from straight above, for the ramp.
-        sides: of the grids, ascending, in patches, once as columns and once as rows.
+        sides: sides of the grids, ascending, in patches, once as columns and once as rows.
     """
     pairs = [pair for pixels in photographs for pair in neighboring_maps(run, pixels, sides)]
     ramps = [ramp_correlation(run(pixels, *_grid(pixels))) for pixels in groundless]

@@ -38,11 +38,11 @@ NOT_A_MAP = (ValueError, TypeError, AttributeError, RecursionError)
 
 @dataclass(frozen=True, slots=True)
 class TensorSource:
-    """Where a parameter's numbers are.
+    """Tensors of the ONNX graph that hold a parameter.
 
     Attributes:
-        tensors: names of the graph's tensors that hold them, one after another.
-        transposed: whether a matrix is stored with rows and columns exchanged.
+        tensors: names of the graph's tensors, concatenated in this order.
+        transposed: whether the matrix is stored transposed.
     """
 
     tensors: tuple[str, ...]
@@ -136,8 +136,8 @@ def stored_state(
 
     Args:
         model: an `onnx.ModelProto` with a map of its weights.
-        shapes: of the network's parameters.
-        path: of the file, for complaints.
+        shapes: shapes of the network's parameters.
+        path: path of the file, for error messages.
         what: the network is, for complaints.
 
     Returns:

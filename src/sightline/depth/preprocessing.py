@@ -41,9 +41,9 @@ def network_size(
     each is rounded to the nearest multiple the network can take, up where that were below `size`.
 
     Args:
-        height: of the picture in [px].
-        width: of the picture in [px].
-        spec: of the network; gives the multiple and the default size.
+        height: height of the picture in [px].
+        width: width of the picture in [px].
+        spec: spec of the network, with its size multiple and default size.
         size: shorter side wanted in [px], at most `MAX_SIZE`; raising it gives sharper maps (DAv2
             B.8).
 

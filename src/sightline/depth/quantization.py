@@ -64,7 +64,7 @@ def quantize(
         onnx_path: a file written by `export_onnx`.
         pictures: real photographs to calibrate on, each (H, W, 3) uint8 RGB; some thirty, of the kind
             the network will see.
-        out_path: of the `.xml` file; the weights go into the `.bin` file beside it.
+        out_path: path of the `.xml` file; the weights go into the `.bin` file beside it.
         size: shorter side of the network input in [px] while calibrating; None for the spec's.
     """
     out_path = int8_path(out_path)
@@ -109,7 +109,7 @@ def gate(
         reference_model: the float network: an engine, or a file for the OpenVINO engine.
         candidate_model: the int8 network, likewise.
         pictures: held-out photographs, each (H, W, 3) uint8 RGB; not those of the calibration.
-        spec: of both networks; None when the reference's file says.
+        spec: spec of both networks; None to read it from the reference's file.
         size: shorter side of the network input in [px]; None for the spec's.
     """
     if not pictures:

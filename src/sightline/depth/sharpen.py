@@ -119,7 +119,7 @@ def windowed(
 def _steepened(
     values: FloatArray, low: FloatArray, high: FloatArray, strength: FloatArray
 ) -> FloatArray:
-    """Move values towards the nearer end of their range, the more the greater the strength."""
+    """Move values toward the nearer end of their range, the more the greater the strength."""
     span = high - low
     place = np.divide(values - low, span, out=np.full_like(span, 0.5), where=span > 0)
     gain = 1 / np.maximum(1 - strength, np.float32(1 / STEEPEST))

@@ -45,7 +45,7 @@ _OTHER_COLORS = 0.2
 
 
 class MotionStatus(StrEnum):
-    """How a frame follows from the one before."""
+    """Whether the motion from the previous frame could be estimated."""
 
     FOLLOWED = "followed"
     LOST = "lost"
@@ -54,7 +54,7 @@ class MotionStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """A small copy of a frame: (h, w) uint8 gray and (512,) shares of colors."""
+    """Downscaled frame: (h, w) uint8 gray values and a (512,) normalized color histogram."""
 
     gray: NDArray[np.uint8]
     colors: FloatArray
@@ -62,12 +62,12 @@ class View:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FrameMotion:
-    """The way back from a frame to the one before.
+    """Backward optical flow from a frame to the previous one.
 
     Attributes:
-        step: whether it could be followed.
+        step: whether the motion could be estimated.
         flow: (h, w, 2) float32; pixel (x, y) was at (x, y) + flow, in pixels of the small copies.
-        trust: (h, w) float32, 0 to 1; how well the pixel there looks like the one here.
+        trust: (h, w) float32 confidence from 0 to 1, by the difference of the matched pixels.
     """
 
     step: MotionStatus
@@ -202,7 +202,7 @@ class Stabilizer:
         """Steady the next map.
 
         Args:
-            depth: of this frame, as the network gave it.
+            depth: depth of this frame, as the network gave it.
             frame: (H, W, 3) uint8 RGB, of the same size.
         """
         if frame.shape != (*depth.values.shape, 3) or frame.dtype != np.uint8:
@@ -238,7 +238,7 @@ class Stabilizer:
         return Stabilized(_to_depth(new, depth), step, new.scale, new.shift)
 
     def _draw_back(self, new: _Reference, *, shift: bool) -> tuple[float, float]:
-        """Gain and offset that move the output a little towards the network's own scale."""
+        """Gain and offset that move the output a little toward the network's own scale."""
         share = 1 / self.config.drift_frames
         raw = _thin(new.disparity)[_thin(new.valid)]
         middle = float(np.median(raw))

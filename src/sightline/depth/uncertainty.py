@@ -189,7 +189,7 @@ def disagreement(
         reference: (h, w) the network's own map of the picture.
         predict: runs the network.
         size: shorter side the reference was made at, in [px].
-        kind: of the map.
+        kind: kind of the map.
         scales: factors of `size` to show the picture at.
 
     Returns:

@@ -64,8 +64,8 @@ class VideoResult:
     Attributes:
         frames: how many were written.
         fps: frames per second, exact; the average where the rate varies.
-        width: of the upright frames in [px]; a color video has even sides (see `files.video`).
-        height: of the upright frames in [px].
+        width: width of the upright frames in [px]; a color video has even sides (see `io.video`).
+        height: height of the upright frames in [px].
         kind: unit and direction of the values.
         cuts: numbers of the frames that begin a new shot, without the first.
         segments: how often the 16-bit video had to change its scale, plus one; 0 without one.

@@ -14,10 +14,10 @@ def read_vit(name: str) -> tuple[DepthAnything, ModelSpec]:
     """Load the network, float32 and in eval mode, and how its pictures are normalized.
 
     Args:
-        name: of the registry, or a weight file.
+        name: registry name or weight file.
 
     Raises:
-        InputError: it is no ViT.
+        InputError: the model is not a ViT.
     """
     found = resolve(name, purpose="depth")
     checkpoint = read_checkpoint(torch_source(found.path) or found.path)

@@ -96,7 +96,7 @@ def make_folder(path: AnyPath) -> None:
     Object stores have no folders: there this is a no-op, and the first write finds what is wrong.
 
     Raises:
-        InputError: it cannot be made.
+        InputError: the folder cannot be created.
     """
     if is_remote(path):
         return

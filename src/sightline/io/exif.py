@@ -107,9 +107,9 @@ def camera(
     (below 0.5 or above 170 degrees along the longer side) are not believed.
 
     Args:
-        tags: from `parse`.
-        width: of the upright picture in [px].
-        height: of the upright picture in [px].
+        tags: tags returned by `parse`.
+        width: width of the upright picture in [px].
+        height: height of the upright picture in [px].
         turned: True when the stored picture lies on its side, so that its width is our height.
     """
     for focal in (

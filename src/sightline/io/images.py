@@ -35,7 +35,7 @@ class Picture:
 
     Attributes:
         pixels: (H, W, 3) uint8 RGB, upright.
-        camera: of the same size; its `source` says whether EXIF told or we assume.
+        camera: camera with the size of the image; `source` is `exif` or `assumed`.
         path: the file it came from, when it came from one.
     """
 
@@ -64,7 +64,7 @@ def read_picture(
         max_pixels: larger pictures are refused by their header, before decoding.
 
     Raises:
-        InputError: for anything that is not a readable picture, in one line.
+        InputError: the file is not a readable image.
     """
     limit = max_pixels * _BYTES_PER_PIXEL + _METADATA_BYTES
     path: AnyPath | None = None

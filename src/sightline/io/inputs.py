@@ -30,9 +30,9 @@ class Source:
     """One input file.
 
     Attributes:
-        path: where it is, spelled as the user did.
-        inner: its path below the folder or glob that it was found by; the output keeps it.
-        is_video: to be read as a video rather than as a picture.
+        path: path as given by the user.
+        inner: path relative to the folder or glob that matched it; kept in the output folder.
+        is_video: whether to read it as a video.
     """
 
     path: AnyPath
@@ -82,7 +82,7 @@ def expand(
     out: AnyPath | None = None,
     own: AbstractSet[AnyPath] = frozenset(),
 ) -> list[Source]:
-    """List the files that `inputs` stand for, in the order given, folders sorted by name.
+    """List the files matched by `inputs`, in the order given; folders are sorted by name.
 
     Args:
         inputs: paths or URLs of files and folders, and local glob patterns (`*`, `?`, `[a-z]`, `**`).

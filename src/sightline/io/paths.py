@@ -38,7 +38,7 @@ class Entry:
         url: where it is, spelled as the folder was.
         inner: its path below the folder that was listed, as the store spells it. Object stores allow
             any name, `../../etc` too: check with `is_safe` before making a file of that name.
-        size: in bytes.
+        size: size in bytes.
     """
 
     url: str
@@ -115,7 +115,7 @@ def listing(url: str, *, recursive: bool = False) -> list[Entry]:
     """List the files below a folder (or the one file that `url` names), sorted, hidden ones left out.
 
     Args:
-        url: of a folder, a bucket, or a file.
+        url: URL of a folder, a bucket or a file.
         recursive: also those of its subfolders.
 
     Raises:

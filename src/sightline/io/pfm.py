@@ -24,7 +24,7 @@ def read_pfm(path: str | AnyPath, *, max_pixels: int = MAX_PIXELS) -> tuple[Floa
     """Read a float map.
 
     Args:
-        path: of the file.
+        path: path of the file.
         max_pixels: larger maps are refused by their header, before anything is read.
 
     Returns:

@@ -135,7 +135,7 @@ def hdr_to_srgb(coded: NDArray[np.uint16], transfer: Transfer) -> NDArray[np.uin
 
     Args:
         coded: (H, W, 3) non-linear BT.2020 RGB, full range of 16 bits.
-        transfer: which curve it is coded by.
+        transfer: transfer curve of the input.
 
     Returns:
         (H, W, 3) uint8 sRGB.

@@ -28,7 +28,7 @@ def open_file(path: str | AnyPath, *, what: str = "file") -> Iterator[BinaryIO]:
     Pipes and devices are refused before they are opened: that, or reading them, may wait for ever.
 
     Args:
-        path: of the file.
+        path: path of the file.
         what: what the file should have been, for the message ("picture", "depth file").
     """
     path = to_path(path)

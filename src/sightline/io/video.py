@@ -96,11 +96,11 @@ class VideoInfo:
     """Metadata of a video file.
 
     Attributes:
-        width: of the upright frames, in [px].
-        height: of the upright frames, in [px].
+        width: width of the upright frames, in [px].
+        height: height of the upright frames, in [px].
         fps: frames per second, exact; the average where the rate varies.
         frames: how many the container claims or its duration suggests; None when it says neither.
-        duration: in [s], None when unknown.
+        duration: duration in [s]; None if unknown.
         has_audio: whether there is sound.
         pixel_aspect: width of a pixel divided by its height, of the upright frames.
         tags: metadata of container and stream, keys in lower case.
@@ -131,7 +131,7 @@ class VideoReader:
 
     Attributes:
         info: sizes, rate, length.
-        time: of the frame given last, in [s] since the first frame.
+        time: time of the last returned frame, in [s] since the first frame.
         stamp: presentation time of the frame given last as stored, in [s]; None without one.
         count: frames given so far.
     """

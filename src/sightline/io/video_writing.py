@@ -39,7 +39,7 @@ def output(path: str | AnyPath, options: dict[str, str] | None = None) -> Iterat
 
     Args:
         path: its suffix chooses the format.
-        options: of the muxer.
+        options: options of the muxer.
     """
     with atomic_path(path) as temporary:
         try:
@@ -211,8 +211,8 @@ class ColorVideoWriter:
 
     Args:
         path: ends in `.mp4`, `.mov` or `.mkv`.
-        width: of the frames, in [px].
-        height: of the frames, in [px].
+        width: width of the frames, in [px].
+        height: height of the frames, in [px].
         fps: frames per second, exact; the average where `write` is given times.
         audio_from: keep the sound of this file: copied as it is, or turned into AAC where the
             container cannot hold it. A file without sound gives a silent video.

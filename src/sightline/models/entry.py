@@ -131,7 +131,7 @@ class ModelSpec:
         kind: unit and direction of the output.
         size: the network input's shorter side in [px]; the longer follows the picture's aspect.
         multiple: both sides are multiples of this (the patch size, or the encoder's stride).
-        max_depth: for metric networks the distance in [m] that the last sigmoid is scaled by.
+        max_depth: scale of the last sigmoid of a metric network in [m].
         focal: the output is meters as a camera of this focal length in [px] of the network's input
             would see them; another camera's are in proportion to its own. None: meters as they are.
         curve: a relative network that squeezes the near together is straightened by this power of
@@ -140,7 +140,7 @@ class ModelSpec:
         resize: `cubic` as the authors of Depth Anything do (no antialiasing), or `area`.
         sharpen: draw outlines as steps when the map is enlarged (`depth.sharpen`); the authors'
             networks are left as published.
-        taps: which blocks of a ViT feed the head: V2 spreads them, V1 takes the last four.
+        taps: blocks of a ViT that feed the head: V2 spreads them, V1 uses the last four.
         replicate_edge: a ViT's head replicates the right and bottom edge before its convolution of
             stride 2, so that an odd number of patches leaves no stripe there; on for our networks,
             off for the authors', which are left as published.

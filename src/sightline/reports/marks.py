@@ -15,12 +15,12 @@ Place = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class OutlineMark:
-    """Something outlined.
+    """Labeled outline over an image.
 
     Attributes:
-        polygons: closed, of pixels.
-        lines: of words about it.
-        at: where these stand, the middle of the first line.
+        polygons: closed polygons in pixel coordinates.
+        lines: lines of the label.
+        at: position of the label, the middle of its first line.
     """
 
     polygons: Sequence[Sequence[Place]]

@@ -38,7 +38,7 @@ class VideoObjective(nn.Module):
     """A transformer and its loss.
 
     Args:
-        network: that learns.
+        network: network to train.
         given: latents of a video that are given.
         build: says the schedule.
     """
@@ -121,9 +121,9 @@ def transformer_for(
 
     Args:
         latents: channels, frames, rows and columns.
-        stride: pixels along each side of a latent.
-        build: what was asked for.
-        channels: of a text encoder, if there is one.
+        stride: side of a latent cell in [px].
+        build: network and diffusion options.
+        channels: embedding channels of the text encoder; 0 for none.
     """
     planes, frames, height, width = latents
     patch = build.patch or fitting_patch(frames, height, width, stride)

@@ -24,7 +24,7 @@ def build(spec: ModelSpec, *, position_resize: PositionResize = "authors") -> nn
 
     Args:
         spec: architecture, kind of output, and for a ViT which blocks are tapped.
-        position_resize: for a ViT only, see `positions`.
+        position_resize: resampling of position embeddings of a ViT, see `positions`.
 
     Returns:
         A module that maps (N, 3, H, W) normalized pixels to (N, H, W) depth or disparity.

@@ -20,8 +20,8 @@ class DepthAnything(nn.Module):
 
     Args:
         size: widths and depths, one of `sizes.SIZES`.
-        taps: which blocks feed the head: spread (V2) or the last four (V1).
-        max_depth: for a metric network what the last sigmoid is scaled by, in [m]; None for a
+        taps: blocks that feed the head: `spread` (V2) or the last four (V1).
+        max_depth: scale of the last sigmoid of a metric network, in [m]; None for a
             relative one.
         position_resize: how the position grid is stretched over the picture, see `positions`.
         replicate_edge: see `head.EdgeReplicatingConv`; on for our weights, off for the authors'.

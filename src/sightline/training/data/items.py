@@ -70,13 +70,14 @@ class TrainingPair:
     Attributes:
         picture: color picture.
         label: 16- or 8-bit PNG.
-        coding: what the label's numbers are.
-        zero_is_unknown: False for pseudo-labels, whose 0 is simply the farthest, and rendered sky.
+        coding: encoding of the label's values.
+        zero_is_unknown: whether 0 marks unknown pixels; False for pseudo-labels and rendered sky, where
+            0 is the farthest value.
         unit: 1/m per step, for coding `inverse_depth`.
-        pseudo: a teacher's label, not truth.
+        pseudo: whether the label is a teacher's prediction.
         labels: label files of further teachers, to be combined with the first; pseudo only.
-        focal: of the camera, in [px] of the picture as stored; None if unknown.
-        scene: name of the scene that it shows; None if no other pair shows it.
+        focal: focal length of the camera, in [px] of the picture as stored; None if unknown.
+        scene: name of the scene, shared by all its pairs; None if it has only this pair.
     """
 
     picture: Path
@@ -228,11 +229,11 @@ def read_pairs(
 
     Args:
         items: what `read` takes.
-        short_side: of the pairs, at most, in [px].
-        threads: that read at a time.
+        short_side: maximum short side of the pairs in [px].
+        threads: number of reader threads.
         skip: told of every item that cannot be read, which is then left out; without it, the first
             one stops everything.
-        read: of one item; `read_pair` for an `TrainingPair`, a data set's own otherwise.
+        read: reader of one item: `read_pair` for a `TrainingPair`, or the reader of a data set.
     """
     read_one: Callable[[Any, int], Pair] = read_pair if read is None else read
 

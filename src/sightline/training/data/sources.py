@@ -103,7 +103,7 @@ class FolderPairs:
 
     Args:
         found: the set.
-        short_side: of the pairs, at most, in [px].
+        short_side: maximum short side of the pairs in [px].
     """
 
     def __init__(self, found: TrainingSet, short_side: int) -> None:
@@ -131,7 +131,7 @@ def open_sources(
 
     Args:
         named: as the user wrote them.
-        short_side: of what the network will see, [px].
+        short_side: short side of the network input in [px].
         metric: leave out pairs whose unit nobody knows.
         camera: and those whose focal length nobody knows.
         notify: told of pairs that cannot be read or used; without it an unreadable one is an error.

@@ -156,7 +156,7 @@ def analyze_speeds(cost: Budget, scores: dict[str, Scores]) -> StudyResult:
         rows.append([trial.words, *shares, str(count)])
         outcome.lines.append(
             f"{trial.words}: slope of generated against true speed {shares[0]}, {shares[1]} among "
-            f"those nearest to the same trained speed; {shares[2]} of {count} videos wrong towards "
+            f"those nearest to the same trained speed; {shares[2]} of {count} videos wrong toward "
             f"it, {shares[3]} turned round"
         )
         spans = sorted(set(bands))
