@@ -1,4 +1,4 @@
-"""A Depth Anything network by name, for those who want its features rather than its depth."""
+"""Load a Depth Anything network by name, to use its features."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sightline.models.entry import ModelSpec
 
 
 def read_vit(name: str) -> tuple[DepthAnything, ModelSpec]:
-    """Load the network, float32 and in eval mode, and how its pictures are normalized.
+    """Return the network in float32 and eval mode, and its image normalization.
 
     Args:
         name: registry name or weight file.
