@@ -1,9 +1,9 @@
 """Read images of any common format: upright 8-bit RGB and the camera that took them.
 
-Right for EXIF rotation, alpha, palettes, CMYK, 1, 8, 16 and 32 bits, grayscale, animations (first
-frame), HDR and EXR; see `pixels` for how those become 8-bit RGB. The content decides the format,
+Handles EXIF rotation, alpha, palettes, CMYK, 1, 8, 16 and 32 bits, grayscale, animations (first
+frame), HDR and EXR; see `pixels` for the conversion to 8-bit RGB. The content determines the format,
 not the suffix. Sizes are checked in the header, before anything is decoded. Color profiles are not
-applied: the difference between, say, Display P3 and sRGB is small against what a network notices.
+applied: the difference between, for example, Display P3 and sRGB hardly affects a network.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def read_picture(
 
     Args:
         source: a path, the bytes of a file, or a binary stream.
-        max_pixels: larger pictures are refused by their header, before decoding.
+        max_pixels: maximum number of pixels, checked in the header before decoding.
 
     Raises:
         InputError: the file is not a readable image.

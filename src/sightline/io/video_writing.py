@@ -1,4 +1,4 @@
-"""Write color video: H.264 in MP4 that plays everywhere, with the sound of another file if asked.
+"""Write color video: H.264 in MP4, optionally with the audio track of another file.
 
 * Written whole or not at all: a temporary file beside the target, renamed at the end. An error or
   Ctrl-C inside the `with` statement leaves nothing behind.
@@ -35,7 +35,7 @@ from sightline.io.video import open_container
 def output(path: str | AnyPath, options: dict[str, str] | None = None) -> Iterator[OutputContainer]:
     """Open a container for writing; it becomes `path` if the block succeeds, else it is removed.
 
-    A failed write (a full disk, say) comes out as the one-line error `atomic_path` makes of it.
+    A failed write, such as on a full disk, raises the one-line error of `atomic_path`.
 
     Args:
         path: its suffix chooses the format.
