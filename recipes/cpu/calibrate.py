@@ -2,7 +2,7 @@
 
     python recipes/cpu/calibrate.py --model default --data DIR
 
-The folder is of the kind that `files.rgbd` reads.
+The folder is of the kind that `io.rgbd` reads.
 
 Protocol: for relative models the truth is aligned to the prediction in disparity space, per
 picture, by robust scale and shift; metric models are compared as they are. The samples are halved

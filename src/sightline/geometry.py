@@ -78,7 +78,7 @@ def align(
         robust: reweight by Tukey's biweight (scale by the median absolute deviation), so that up to
             about a third of the samples may be plain wrong.
         nonnegative: never return a negative scale; a fit that wants one gets scale zero.
-        iterations: of the reweighting.
+        iterations: number of reweighting iterations.
 
     Returns:
         The alignment; scale 0 and the mean of the target where the source is flat.
@@ -177,7 +177,7 @@ def unproject(z: NDArray[Any], camera: Camera) -> FloatArray:
 
     Args:
         z: (H, W) distance along the optical axis.
-        camera: of the same size.
+        camera: camera with the size of the map.
 
     Returns:
         (H, W, 3) float32 points, x right, y down, z forward, in the unit of `z`.

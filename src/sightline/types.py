@@ -418,7 +418,7 @@ class Measurement:
     """A measured number with its standard deviation.
 
     Attributes:
-        value: in `unit`.
+        value: value in `unit`.
         sigma: one standard deviation, in `unit`.
         unit: `"m"`, `"deg"`, `"m/s"` and so on; `""` for a plain number.
 

@@ -14,8 +14,8 @@ from PIL import Image
 from sightline.cli import main
 from sightline.cli.batch import report
 from sightline.io.depth_files import read_depth
-from sightline.jobs.naming import Job
-from sightline.jobs.task import Outcome
+from sightline.jobs.naming import BatchJob
+from sightline.jobs.task import BatchOutcome
 
 
 def files_in(folder: Path) -> set[str]:
@@ -221,8 +221,8 @@ def test_results_that_cannot_go_there(model, pictures, tmp_path, capsys, out, pa
 
 
 def test_a_summary(tmp_path, capsys):
-    clip = Job(Path("a\nb.mp4"), True, "a", (("color", tmp_path / "a.mp4"),))
-    outcomes = [Outcome(clip, warnings=("breaks off",)), Outcome(clip, skipped=True)]
+    clip = BatchJob(Path("a\nb.mp4"), True, "a", (("color", tmp_path / "a.mp4"),))
+    outcomes = [BatchOutcome(clip, warnings=("breaks off",)), BatchOutcome(clip, skipped=True)]
     assert report(outcomes, tmp_path, 1.0) == 0
     printed = capsys.readouterr()
     assert printed.out == f"1 done, 1 done before in 1.0 s, results in {tmp_path}\n"

@@ -53,9 +53,9 @@ def random_vit():
     """
     import torch
 
-    from sightline.depth.network import SIZES, DepthAnything, Size
+    from sightline.depth.network import SIZES, DepthAnything, ViTSize
 
-    tiny = Size(32, 4, 2, (0, 1, 2, 3), 16, (8, 8, 16, 16))
+    tiny = ViTSize(32, 4, 2, (0, 1, 2, 3), 16, (8, 8, 16, 16))
 
     def make(architecture: str = "tiny", seed: int = 0, **options):
         size = tiny if architecture == "tiny" else SIZES[architecture]

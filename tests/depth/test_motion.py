@@ -10,7 +10,7 @@ import pytest
 from skimage import data
 from sklearn.datasets import load_sample_images
 
-from sightline.depth.stabilization import Step, enlarge, follow, places, shrink
+from sightline.depth.stabilization import MotionStatus, enlarge, follow, places, shrink
 
 
 @pytest.fixture(scope="module")
@@ -26,14 +26,14 @@ def window(photo: np.ndarray, across: float = 0.0) -> np.ndarray:
     return np.ascontiguousarray(photo[:, start : start + int(0.7 * width)])
 
 
-def step(before: np.ndarray, now: np.ndarray) -> Step:
+def step(before: np.ndarray, now: np.ndarray) -> MotionStatus:
     return follow(shrink(before), shrink(now)).step
 
 
 def test_another_picture_is_a_cut(photos):
     same_size = [cv2.resize(p, (480, 320), interpolation=cv2.INTER_AREA) for p in photos]
     for a, b in itertools.permutations(same_size, 2):
-        assert step(a, b) is Step.CUT
+        assert step(a, b) is MotionStatus.CUT
 
 
 def test_what_is_no_cut(photos):
@@ -48,20 +48,20 @@ def test_what_is_no_cut(photos):
             "blur": cv2.GaussianBlur(before, (0, 0), 4),
         }
         for name, now in changes.items():
-            assert step(before, now) is Step.FOLLOWED, name
+            assert step(before, now) is MotionStatus.FOLLOWED, name
 
 
 def test_a_whip_pan_is_lost_but_no_cut(photos):
     flower = photos[-1]
-    assert step(window(flower), window(flower, 0.28)) is Step.LOST
+    assert step(window(flower), window(flower, 0.28)) is MotionStatus.LOST
 
 
 def test_flat_frames():
     black = np.zeros((48, 64, 3), np.uint8)
-    assert step(black, black) is Step.LOST
-    assert step(black, black + 255) is Step.CUT
+    assert step(black, black) is MotionStatus.LOST
+    assert step(black, black + 255) is MotionStatus.CUT
     tiny = np.zeros((1, 1, 3), np.uint8)
-    assert step(tiny, tiny) is Step.LOST
+    assert step(tiny, tiny) is MotionStatus.LOST
 
 
 def test_flow_points_back_to_where_a_pixel_was(photo):

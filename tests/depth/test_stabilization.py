@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sightline
-from sightline.depth.stabilization import StabilizeConfig, Stabilizer, Step
+from sightline.depth.stabilization import MotionStatus, StabilizeConfig, Stabilizer
 from sightline.errors import InputError
 from sightline.scenes.clips import room_clip
 from sightline.types import DepthMap, Kind
@@ -53,7 +53,9 @@ def test_flicker_is_far_less_than_half(clip, noise):
     before, after = measure(clip, maps), measure(clip, [r.depth.values for r in results])
     assert after.flicker < before.flicker / 5
     assert after.error < 1.15 * before.error
-    assert [r.step for r in results] == [Step.CUT] + [Step.FOLLOWED] * (len(clip) - 1)
+    assert [r.step for r in results] == [MotionStatus.CUT] + [MotionStatus.FOLLOWED] * (
+        len(clip) - 1
+    )
 
 
 def test_alignment_alone_halves_it_too(clip):
@@ -120,7 +122,7 @@ def test_a_cut_starts_anew(photo):
         if number == 6:
             np.testing.assert_array_equal(last.depth.values, depth.values)
             assert (last.scale, last.shift) == (1.0, 0.0)
-    assert [n for n, step in enumerate(steps) if step is Step.CUT] == [0, 6]
+    assert [n for n, step in enumerate(steps) if step is MotionStatus.CUT] == [0, 6]
 
 
 def test_metric_maps_keep_their_zero_and_their_unit(clip):
@@ -159,7 +161,7 @@ def test_what_is_not_valid_stays_so_and_spreads_not(clip):
     assert not stabilizer.update(nothing, frame.pixels).depth.valid.any()
     after = stabilizer.update(depth, frame.pixels)
     assert after.depth.valid.all()
-    assert after.step is Step.LOST
+    assert after.step is MotionStatus.LOST
 
 
 def test_flat_maps_and_tiny_frames():

@@ -13,7 +13,7 @@ from sightline.io import paths
 from sightline.io.atomic import write_bytes
 from sightline.jobs.labels import LabelTask
 from sightline.jobs.labels import plan_labels as plan_paths
-from sightline.jobs.naming import Job
+from sightline.jobs.naming import BatchJob
 
 
 def plan_labels(inputs, out, **settings):
@@ -123,5 +123,5 @@ def test_odd_names_of_this_machine_are_fine(tmp_path):
 
 def test_absolute(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    job = Job(Path("a.jpg"), False, "a", (("png", paths.to_path("memory://b/a.png")),))
-    assert job.absolute() == Job(tmp_path / "a.jpg", False, "a", job.outputs)
+    job = BatchJob(Path("a.jpg"), False, "a", (("png", paths.to_path("memory://b/a.png")),))
+    assert job.absolute() == BatchJob(tmp_path / "a.jpg", False, "a", job.outputs)

@@ -20,7 +20,7 @@ from sightline.io import paths
 from sightline.io.atomic import write_bytes
 from sightline.io.reading import read_bytes
 from sightline.jobs.labels import LabelTask
-from sightline.jobs.naming import Job
+from sightline.jobs.naming import BatchJob
 from sightline.runtime.parallel import AbortMap
 from sightline.types import Kind
 
@@ -39,7 +39,9 @@ class Labeler:
 
     def __call__(self, picture, label):
         self.task.open(1)
-        job = Job(paths.to_path(str(picture)), False, "a", (("png", paths.to_path(str(label))),))
+        job = BatchJob(
+            paths.to_path(str(picture)), False, "a", (("png", paths.to_path(str(label))),)
+        )
         data = self.task.read(job)
         self.task.write(job, data, self.task.compute(job, data))
 

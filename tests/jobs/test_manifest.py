@@ -11,17 +11,17 @@ import pytest
 from sightline.io.inputs import Source, place
 from sightline.jobs import manifest as module
 from sightline.jobs.manifest import NAME, Manifest
-from sightline.jobs.naming import Job, plan
+from sightline.jobs.naming import BatchJob, plan
 
 
-def record(manifest: Manifest, job: Job, settings: str = "settings") -> None:
+def record(manifest: Manifest, job: BatchJob, settings: str = "settings") -> None:
     """Do a job whose files are there already."""
     with manifest.working([job], settings):
         manifest.finish(job)
 
 
 @pytest.fixture
-def done(tmp_path: Path) -> tuple[Path, Job]:
+def done(tmp_path: Path) -> tuple[Path, BatchJob]:
     """An output folder with one finished job on record."""
     picture = tmp_path / "a.jpg"
     picture.write_bytes(b"picture")
@@ -149,7 +149,7 @@ def test_saving_does_not_take_over_the_run(done, monkeypatch):
     writes = []
     monkeypatch.setattr(module, "write_text", lambda path, text: writes.append(json.loads(text)))
     manifest = Manifest(out)
-    jobs = [Job(job.source, False, str(number), job.outputs) for number in range(1000)]
+    jobs = [BatchJob(job.source, False, str(number), job.outputs) for number in range(1000)]
     with manifest.working(jobs, "settings"):
         for each in jobs:
             manifest.finish(each)

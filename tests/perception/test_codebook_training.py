@@ -10,7 +10,7 @@ from sightline.perception.codebook import SIDE, from_output, map_of, to_bytes, t
 from sightline.perception.codebook_training import CodebookOptions, make_batch, train_codebook
 from sightline.training.data.pairs import Pair
 from sightline.training.data.shards import MemoryPairs
-from sightline.training.data.stream import Source
+from sightline.training.data.stream import MixtureSource
 from sightline.types import DepthMap, Kind
 
 
@@ -26,7 +26,7 @@ def sources():
         )
         for a in np.linspace(0, 6, 8)
     ]
-    return [Source(MemoryPairs(pairs[:4]), 1), Source(MemoryPairs(pairs[4:]), 1)]
+    return [MixtureSource(MemoryPairs(pairs[:4]), 1), MixtureSource(MemoryPairs(pairs[4:]), 1)]
 
 
 OPTIONS = {"save_every": 2, "validate_every": 4, "threads": 2}

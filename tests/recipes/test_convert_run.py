@@ -11,7 +11,7 @@ from sightline.depth.training import StudentTrainConfig, train_depth
 from sightline.training.checkpoint import load_checkpoint
 from sightline.training.data.pairs import Pair
 from sightline.training.data.shards import MemoryPairs
-from sightline.training.data.stream import Source
+from sightline.training.data.stream import MixtureSource
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "recipes"))
 from convert_run import convert
@@ -25,7 +25,7 @@ def sources():
     slope = torch.linspace(0, 1, 60)[None].repeat(48, 1)
     pixels = (slope[..., None] * 255).byte().expand(48, 60, 3).numpy().copy()
     pair = Pair(pixels, slope.half().numpy(), torch.ones(48, 60, dtype=torch.bool).numpy())
-    return [Source(MemoryPairs([pair]), 2)]
+    return [MixtureSource(MemoryPairs([pair]), 2)]
 
 
 def train(out, **changes):

@@ -7,11 +7,11 @@ import re
 import numpy as np
 
 from sightline.reports import Exhibit, write_page
-from sightline.reports.marks import Letter, Line, Outline
+from sightline.reports.marks import Letter, Line, OutlineMark
 from sightline.types import DepthMap, Kind
 
 MARKS = (
-    Outline([[(1, 2), (7, 2), (7, 9)]], ["1.7 m tall", "2 m <away>"], (4, 9)),
+    OutlineMark([[(1, 2), (7, 2), (7, 9)]], ["1.7 m tall", "2 m <away>"], (4, 9)),
     Line((0, 0), (9, 4), "0.4 m"),
     Letter((5, 5), "A", won=True),
 )

@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from sightline.training.trainer import Task
+from sightline.training.trainer import TrainingTask
 
 
 def quiet(_):
@@ -39,7 +39,7 @@ class Objective(nn.Module):
         return self.loss(self.network(x), y)
 
 
-class SmallTask(Task):
+class SmallTask(TrainingTask):
     """Learn the sum of four numbers.
 
     Args:

@@ -25,7 +25,7 @@ def quick_score(
     """Return a function that scores an estimator on some of the pictures of a folder.
 
     Args:
-        folder: in the format of `files.rgbd`.
+        folder: in the format of `io.rgbd`.
         metric: score meters as they are, on the pictures whose truth is in meters; otherwise
             affine-aligned disparity, as `benchmarks.rgbd` says.
     """

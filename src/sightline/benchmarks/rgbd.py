@@ -1,4 +1,4 @@
-"""Folders of photographs with measured depth in our own format (`files.rgbd`), of several sets.
+"""Folders of photographs with measured depth in our own format (`io.rgbd`), of several sets.
 
 Figures are averaged over the samples of a set, then over the sets, so that a large set does not drown
 the small ones. Boundary figures are the mean over the sets with dense truth.

@@ -14,7 +14,7 @@ from sightline.errors import one_line
 
 if TYPE_CHECKING:
     from sightline.config import ParallelConfig
-    from sightline.jobs.task import BatchTask, Outcome
+    from sightline.jobs.task import BatchOutcome, BatchTask
 
 
 def run_batch(
@@ -45,7 +45,7 @@ def run_batch(
     start = time.perf_counter()
     folder = to_path(out)
     jobs = task.prepare(inputs, folder)
-    outcomes: list[Outcome] = []
+    outcomes: list[BatchOutcome] = []
     stdout = sys.stdout
     try:
         with (
@@ -85,7 +85,7 @@ def run_batch(
 
 
 def report(
-    outcomes: Sequence[Outcome],
+    outcomes: Sequence[BatchOutcome],
     out: str | Path,
     seconds: float,
     *,

@@ -26,7 +26,7 @@ def check_options(scenario: str, options: dict[str, Any]) -> None:
 
     Args:
         scenario: as it was given.
-        options: by name; None or False when not given.
+        options: values of options by name; None or False if not given.
     """
     from sightline.physics.datasets.spec import COMBINATORIAL, PROBE, check_scenario
 
@@ -58,7 +58,7 @@ def one_law_spec(
     """Return the data set of one law or probe that is asked for.
 
     Args:
-        scenario: of a name that there is.
+        scenario: name of a known scenario.
         count: how many videos; None: all of them, or as many as in the paper.
         quality: video codec; None: `rle`.
         settings: other fields of the spec; None where nothing was given.
@@ -83,8 +83,8 @@ def scenes_spec(
 
     Args:
         templates: a set by name, or ids.
-        tasks: of each template; None: as in the paper.
-        trials: of each task; None: as in the paper.
+        tasks: number of tasks per template; None for the paper's.
+        trials: trials of each task; None for the paper's.
         count: only the first so many videos of all of these; None: all.
         settings: other fields of the spec; None where nothing was given.
     """

@@ -12,10 +12,10 @@ def check_target(path: Path | None, option: str, *, force: bool = True, suffix: 
     """Refuse a file that cannot be written.
 
     Args:
-        path: of the file; None where none is wanted.
-        option: that it was given by.
+        path: path of the file; None for no file.
+        option: name of the option that gave it.
         force: write over a file that is there.
-        suffix: that its name must have; any if empty.
+        suffix: required suffix of its name; empty for any.
     """
     if path is None:
         return

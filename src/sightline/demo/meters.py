@@ -66,13 +66,13 @@ def make(order: Order) -> Shown:
 
 
 def _marks(people: list[DetectedPerson], width: str) -> list[Mark]:
-    from sightline.reports.marks import Line, Outline
+    from sightline.reports.marks import Line, OutlineMark
 
     marks: list[Mark] = []
     for one in people:
         left, _, right, bottom = one.box
         middle = (left + right) / 2, bottom - 40
-        marks.append(Outline(one.outline, one.text.split(", "), middle))
+        marks.append(OutlineMark(one.outline, one.text.split(", "), middle))
     return [*marks, Line(*RING, width)]
 
 

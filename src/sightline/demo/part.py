@@ -19,8 +19,8 @@ class Shown:
     """What a part has to show.
 
     Attributes:
-        fields: for the part's template.
-        lines: for a terminal.
+        fields: variables of the part's template.
+        lines: lines to print.
     """
 
     fields: Mapping[str, Any]
@@ -50,7 +50,7 @@ class Plan:
         name: what the user calls it; also its anchor on the page.
         title: its heading.
         says: what is to be seen, a sentence or two.
-        extra: of the package, that it needs beside the core; or empty.
+        extra: package extra that the part needs; empty for none.
         make: does the work; imports what is heavy.
     """
 
@@ -67,11 +67,11 @@ class Part:
 
     Attributes:
         plan: what it was to be.
-        fields: for its template; empty where it could not be made.
-        lines: for a terminal.
+        fields: variables of its template; empty after a failure.
+        lines: lines to print.
         missing: why it could not be made and what to do about it, a sentence; or empty.
         error: a mistake of ours that it failed with, if it did; `missing` says so in words.
-        seconds: that it took.
+        seconds: processing time in [s].
     """
 
     plan: Plan
@@ -86,7 +86,7 @@ def attempt(plan: Plan, order: Order) -> Part:
     """Make a part; what is not installed, cannot be had or fails is said, and no reason to stop.
 
     Args:
-        plan: of the part.
+        plan: plan of the part.
         order: what it is made for.
 
     Raises:

@@ -77,8 +77,8 @@ def write(path: Path, parts: Sequence[Part], live: str) -> list[Part]:
     """Write a page that stands alone; return its parts, those that failed on the way among them.
 
     Args:
-        path: of the page.
-        parts: to show.
+        path: path of the page.
+        parts: parts to show.
         live: the command that starts the live page.
     """
     page = environment("sightline.demo").get_template("demo.html")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Origin(StrEnum):
-    """Whose names the tensors of a depth network have."""
+    """Origin of a checkpoint, which determines the names of its tensors."""
 
     OFFICIAL = "official"
     HUGGING_FACE = "hugging face"
@@ -91,7 +91,7 @@ def strip_wrappers(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def recognize(names: Iterable[str], path: str | Path) -> Origin:
-    """Tell whose depth network has these names; a stranger is an `InputError` that names it."""
+    """Identify the origin of a depth network by its tensor names; raise `InputError` if unknown."""
     known = set(names)
     for pattern, what, remedy in STRANGERS:
         if any(re.search(pattern, name) for name in known):
@@ -112,7 +112,7 @@ def recognize(names: Iterable[str], path: str | Path) -> Origin:
 
 
 def is_encoder(names: Iterable[str]) -> bool:
-    """Whether these are the names of a DINOv2 encoder, ours or Hugging Face's, with any prefix."""
+    """Return whether these are names of a DINOv2 encoder, ours or Hugging Face's, with any prefix."""
     return any(re.search(r"(^|\.)(cls_token|embeddings\.cls_token)$", name) for name in names)
 
 
@@ -159,7 +159,7 @@ def _translate(theirs: str, rules: tuple[tuple[str, str], ...]) -> str | None:
 
 
 def _fuse(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Put queries, keys and values into one tensor each, likewise gate and value of SwiGLU."""
+    """Concatenate queries, keys and values into one tensor; likewise gate and value of SwiGLU."""
     import torch
 
     fused = dict(state)
@@ -185,7 +185,7 @@ RANGES: tuple[tuple[str, float], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What the surroundings suggest: kind, distance in [m] for a metric network, and taps."""
+    """Properties inferred from file name and config: kind, maximum depth in [m], and taps."""
 
     kind: Kind = Kind.RELATIVE_DISPARITY
     max_depth: float | None = None
@@ -196,11 +196,11 @@ def hints_for(path: Path, origin: Origin, beside: frozenset[str] = frozenset()) 
     """Gather the hints for a checkpoint.
 
     Args:
-        path: of the file. Hugging Face calls every file `model.safetensors`; there the names of the
-            folders above, which hold the repository's name, count too.
-        origin: whose names the tensors have.
-        beside: what lay in the file beside the weights. The authors' metric trainer keeps
-            `previous_best` there, so such a file is metric whatever its name.
+        path: path of the file. Hugging Face names every file `model.safetensors`, so the names of the
+            parent folders, which include the repository's name, are used as well.
+        origin: origin of the tensor names.
+        beside: names of other entries of the file. The authors' metric trainer stores
+            `previous_best`, so a file with this entry is metric whatever its name.
     """
     config = path.with_name("config.json")
     if origin is Origin.HUGGING_FACE and config.is_file():
@@ -214,7 +214,7 @@ def hints_for(path: Path, origin: Origin, beside: frozenset[str] = frozenset()) 
 
 
 def from_name(name: str) -> Hints:
-    """Read a name as the authors and the hub use them.
+    """Infer properties from a file or repository name of the authors or the hub.
 
     >>> from_name("depth_anything_v2_metric_hypersim_vits.pth").max_depth
     20.0

@@ -66,12 +66,12 @@ DAMAGE = (
 
 @dataclass(frozen=True, slots=True)
 class Tensors:
-    """What a file holds.
+    """Content of a weight file.
 
     Attributes:
-        state: names, without the prefixes of wrappers, to tensors.
-        metadata: the text notes of a safetensors header or an ONNX file.
-        beside: names of what lay beside nested weights: `optimizer`, `previous_best` …
+        state: tensors by name, without prefixes of wrappers.
+        metadata: metadata of a safetensors header or an ONNX file.
+        beside: names of other entries of the file, such as `optimizer` or `previous_best`.
     """
 
     state: dict[str, Tensor]
@@ -80,7 +80,7 @@ class Tensors:
 
 
 def read_tensors(path: str | Path) -> Tensors:
-    """Read a `.pth`, `.pt`, `.bin`, `.safetensors` or our own `.onnx` file, told apart by content.
+    """Read a `.pth`, `.pt`, `.bin`, `.safetensors` or our own `.onnx` file, detected by content.
 
     Tensors of a torch file are mapped from disk: copy them before the file may change.
     """
@@ -130,7 +130,7 @@ def _read_torch(path: Path) -> Any:
 
 
 def _refused(error: pickle.UnpicklingError, path: Path) -> InputError:
-    """Say in one line what the pickle wanted to call."""
+    """Describe in one line which function the pickle tried to call."""
     found = re.search(r"(?:GLOBAL|Unsupported global:|class)\s+(?:GLOBAL\s+)?([\w.]+)", str(error))
     what = f"holds code ({found[1]})" if found else "is not a plain pickle of tensors"
     return InputError(
@@ -141,7 +141,7 @@ def _refused(error: pickle.UnpicklingError, path: Path) -> InputError:
 
 
 def _unwrap(content: Any, path: Path) -> Tensors:
-    """Find the state dict: the content itself, or what lies under one of the usual keys."""
+    """Find the state dict: the content itself, or the value of one of the usual keys."""
     if not isinstance(content, Mapping):
         raise InputError(f"holds a {type(content).__name__}, not named tensors", path=path)
     beside: set[str] = set()
@@ -163,13 +163,13 @@ NEVER_USED = ("pretrained.mask_token", "depth_head.scratch.refinenet4.resConfUni
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A file, read and understood.
+    """Parsed checkpoint of a depth network.
 
     Attributes:
         state: tensors by our names (those of the official files), in the file's dtype.
-        spec: what network they are for.
-        origin: whose file it was.
-        path: where it was.
+        spec: spec of the network.
+        origin: origin of the file.
+        path: path of the file.
     """
 
     state: dict[str, Tensor]
@@ -185,17 +185,17 @@ def read_checkpoint(
     kind: Kind | None = None,
     max_depth: float | None = None,
 ) -> Checkpoint:
-    """Read a checkpoint and work out what network it is for.
+    """Read a checkpoint and infer the spec of its network.
 
     Args:
         path: `.pth`, `.pt`, `.bin`, `.safetensors`, or `.onnx` as `export_onnx` writes it; the
             content counts, not the suffix.
-        spec: what the network is, when the caller knows; overrides what the file suggests.
-        kind: only whether it is relative or metric, when the caller knows that.
-        max_depth: of a metric network, in [m]; implies `kind`.
+        spec: spec of the network, if known; overrides the properties inferred from the file.
+        kind: relative or metric output, if known.
+        max_depth: maximum depth of a metric network, in [m]; implies `kind`.
 
     Raises:
-        InputError: the file is no depth network, or not the one that `spec` says.
+        InputError: the file is not a depth network, or does not match `spec`.
     """
     path = Path(path)
     tensors = read_tensors(path)
@@ -234,7 +234,7 @@ def make_network(
     """Return the network of a checkpoint: float32, on the CPU, in eval mode.
 
     Raises:
-        InputError: the weights turn out to be of the other kind (relative or metric).
+        InputError: the output of the weights is of the other kind (relative or metric).
     """
     with torch.device("meta"):  # no time spent on random weights that are replaced at once
         network = build(checkpoint.spec, position_resize=position_resize)
@@ -266,7 +266,7 @@ def _spec(
     max_depth: float | None,
     path: Path,
 ) -> ModelSpec:
-    """Put together size (from shapes), kind and taps (from the caller and the hints)."""
+    """Build the spec: size from tensor shapes, kind and taps from the caller and the hints."""
     if kind is None and max_depth is not None:
         kind = Kind.METRIC_DEPTH
     kind = kind or hints.kind
@@ -284,7 +284,7 @@ def _spec(
 
 
 def _architecture(state: Mapping[str, Tensor], path: Path) -> Architecture:
-    """Read the size off the encoder's width and depth."""
+    """Determine the model size from the encoder's width and depth."""
     token = state.get("pretrained.cls_token")
     width = 0 if token is None else int(token.shape[-1])
     blocks = {int(n.split(".")[2]) for n in state if n.startswith("pretrained.blocks.")}
@@ -298,7 +298,7 @@ def _architecture(state: Mapping[str, Tensor], path: Path) -> Architecture:
 
 
 def _complete(checkpoint: Checkpoint) -> dict[str, Tensor]:
-    """Check names and shapes against the network; fill in what is missing but never used."""
+    """Check names and shapes against the network; add missing tensors that are never used."""
     with torch.device("meta"):
         wanted = build(checkpoint.spec).state_dict()
     state = dict(checkpoint.state)
@@ -337,7 +337,7 @@ PREFIXES = ("pretrained.", "backbone.", "dinov2.", "encoder.")
 
 
 def read_encoder(path: str | Path) -> dict[str, Tensor]:
-    """Return an encoder's tensors, named as `VisionTransformer` has them, in float32.
+    """Return an encoder's tensors, with the names of `VisionTransformer`, in float32.
 
     Load with `network.encoder.load_state_dict(read_encoder(path))`.
     """
@@ -411,7 +411,7 @@ def _linear_weights(graph: Any, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _positions(graph: Any, values: dict[str, Any], path: str | Path) -> Any:
-    """Join the class's position vector with those of the patches."""
+    """Concatenate the position vectors of the class token and of the patches."""
     joined = {name for node in graph.node if node.op_type == "Concat" for name in node.input}
     shaped = {node.input[0] for node in graph.node if node.op_type == "Reshape"}
     first = [values[n] for n in joined if n in values and values[n].shape[:2] == (1, 1)]
@@ -423,7 +423,7 @@ def _positions(graph: Any, values: dict[str, Any], path: str | Path) -> Any:
 
 
 def _finished(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Add the mask token, which nothing uses, where the file has dropped it."""
+    """Add the mask token, which is never used, if the file lacks it."""
     width = state["cls_token"].shape[-1]
     state.setdefault("mask_token", torch.zeros(1, width))
     return state

@@ -3,12 +3,12 @@
 * About 4 M parameters; depth of a 256 × 320 picture in some 20 ms on one core.
 * The encoder has the layout of EfficientNet-Lite0 (no squeeze-and-excite, ReLU6), so it starts from
   installable ImageNet weights (`load_imagenet`). Its convolutions pad as TensorFlow does ("same",
-  the odd pixel at the bottom right), because those weights were trained so.
-* The coarsest features (1/32) see the whole picture through two attention blocks, and know where in
-  the picture they are: depth is a global affair, and height in the picture is half of the answer.
-  Two more at 1/16 compare what the decoder has made of it over the whole picture.
-* The decoder fuses 1/32 … 1/2 by addition and refines by residual 3 × 3 units, as DPT does, in few
-  channels; the last convolution works at full resolution, where thin things live.
+  the odd pixel at the bottom right), because those weights were trained with it.
+* Two attention blocks at the coarsest scale (1/32) give global context, with position coordinates as
+  additional input: depth depends on the whole image, and strongly on the height in the image. Two more
+  blocks at 1/16 refine the decoder's features globally.
+* The decoder fuses 1/32 … 1/2 by addition and refines by residual 3 × 3 units, as DPT does, with few
+  channels; the last convolution is at full resolution, for thin structures.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ class LiteEncoder(nn.Module):
         return taps
 
     def load_imagenet(self, path: str | Path) -> None:
-        """Take the weights of the `efficientnet-lite0` registry entry (classifier left out)."""
+        """Load the weights of the `efficientnet-lite0` registry entry, without the classifier."""
         try:
             state: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
         except Exception as error:  # another file makes the reader stumble over anything
@@ -180,13 +180,13 @@ def _imagenet_name(theirs: str, blocks: list[str], modules: list[Any]) -> str | 
     return f"{blocks[int(number)]}.{name}.{rest}"
 
 
-class Attention(nn.Module):
-    """A pre-norm transformer block over the cells of a feature map.
+class AttentionBlock(nn.Module):
+    """Pre-norm transformer block over the positions of a feature map.
 
     Args:
-        channels: of the map.
-        heads: of the attention.
-        calm: begin as if the block were not there, so that a trained network can be given one more.
+        channels: number of channels of the map.
+        heads: number of attention heads.
+        calm: initialize the block to the identity, so that it can be added to a trained network.
     """
 
     def __init__(self, channels: int, heads: int = 4, *, calm: bool = False) -> None:
@@ -234,7 +234,7 @@ class Refine(nn.Module):
 
 
 class CompactDepth(nn.Module):
-    """Depth of a picture in one pass; see the module's docstring."""
+    """Compact depth network; see the docstring of the module."""
 
     def __init__(self, spec: ModelSpec | None = None) -> None:
         super().__init__()
@@ -245,9 +245,9 @@ class CompactDepth(nn.Module):
             nn.Conv2d(inputs + (2 if level == 4 else 0), outputs, 1)
             for level, (inputs, outputs) in enumerate(zip(taps, WIDTHS, strict=True))
         )
-        self.context = nn.Sequential(Attention(WIDTHS[4]), Attention(WIDTHS[4]))
+        self.context = nn.Sequential(AttentionBlock(WIDTHS[4]), AttentionBlock(WIDTHS[4]))
         self.compare = nn.Sequential(
-            Attention(WIDTHS[3], calm=True), Attention(WIDTHS[3], calm=True)
+            AttentionBlock(WIDTHS[3], calm=True), AttentionBlock(WIDTHS[3], calm=True)
         )
         self.narrow = nn.ModuleList(
             nn.Conv2d(WIDTHS[level + 1], WIDTHS[level], 1) for level in range(4)
@@ -265,13 +265,13 @@ class CompactDepth(nn.Module):
 
         Returns:
             (N, H, W): disparity without unit, about 0 (far) to 1 (near), or meters for a metric
-            network. No activation ends a relative network: scale and shift mean nothing there, and
-            one that can saturate let training collapse to a flat map (docs/lab-log.md).
+            network. A relative network has no final activation: scale and shift are arbitrary, and a
+            saturating activation made training collapse to a flat map (docs/lab-log.md).
         """
         return self.depth_and_context(image)[0]
 
     def depth_and_context(self, image: Tensor) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """Return what `forward` does, and the maps in which the whole picture is seen at once.
+        """Return the output of `forward` and the feature maps of the attention blocks.
 
         Args:
             image: (N, 3, H, W), H and W multiples of 32.

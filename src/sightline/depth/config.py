@@ -12,7 +12,7 @@ from sightline.config import Engine, Flag, check_ranges
 
 @dataclass(frozen=True, slots=True)
 class DepthConfig:
-    """How depth is estimated.
+    """Configuration of depth estimation.
 
     Attributes:
         model: name of a model (see `sightline models`) or path of a weight file.
@@ -51,7 +51,7 @@ class DepthConfig:
 
 @dataclass(frozen=True, slots=True)
 class LabelConfig:
-    """How images are labeled by a teacher network.
+    """Configuration of labeling by a teacher network.
 
     Attributes:
         model: the teacher: name of a model (see `sightline models`), path of a weight file, or

@@ -1,12 +1,11 @@
-"""Which engine runs a weight file, and how the file gets into a form that the engine reads.
+"""Choose the engine for a weight file, and convert the file for that engine.
 
-A file's content decides, not its suffix.
+The content of the file determines its format, not its suffix.
 
-* ONNX and OpenVINO models (`.onnx`, `.xml`) go to OpenVINO. Where torch is asked for, it takes the
-  safetensors file of the same name beside them, or reads the weights out of an ONNX file of ours.
-* Torch weights (`.pth`, `.safetensors`) go to torch when there is a CUDA or Apple GPU, else they
-  are exported to ONNX once, kept in the cache under their checksum, and run by OpenVINO. From then
-  on they need no torch.
+* ONNX and OpenVINO models (`.onnx`, `.xml`) run on OpenVINO. If torch is requested, it reads the
+  safetensors file of the same name in the same folder, or the weights of an ONNX file that we exported.
+* Torch weights (`.pth`, `.safetensors`) run on torch if there is a CUDA or Apple GPU. Otherwise they
+  are exported once, cached by checksum, and run by OpenVINO; torch is not needed afterward.
 """
 
 from __future__ import annotations
@@ -49,14 +48,14 @@ def open_engine(
 
     Args:
         path: ONNX, OpenVINO or torch weights.
-        sha256: checksum of the file in hex: the name under which its conversion is kept.
-        engine: `"auto"` chooses as the module says.
-        device: torch's or OpenVINO's name; None for the best one.
-        threads: for the CPU.
-        spec: how to feed and read the network, where the file itself does not say.
+        sha256: checksum of the file in hex; key of its conversion in the cache.
+        engine: `"auto"` chooses as described above.
+        device: device name of torch or OpenVINO; None for the best one.
+        threads: number of CPU threads.
+        spec: spec of the network, if the file does not contain it.
 
     Returns:
-        The engine, and the description of its network.
+        The engine and the spec of its network.
     """
     if choose_engine(path, engine, device) == "torch":
         return _open_torch(torch_source(path) or path, device, spec)
@@ -79,7 +78,7 @@ def open_engine(
 def choose_engine(
     path: Path, engine: EngineName, device: str | None
 ) -> Literal["openvino", "torch"]:
-    """Decide by file, wish and machine; `InputError` where they do not fit together."""
+    """Choose the engine by file type, request and machine; raise `InputError` if they conflict."""
     if engine not in ("auto", "openvino", "torch"):
         raise InputError(f"no engine {engine!r}", remedy="use auto, openvino or torch")
     graph = is_graph(path)
@@ -122,10 +121,10 @@ def torch_source(path: Path) -> Path | None:
 
 @contextmanager
 def converted(path: Path, sha256: str, spec: ModelSpec | None = None) -> Iterator[Path]:
-    """Give torch weights as an OpenVINO model: from the cache, or made now and kept there.
+    """Yield torch weights as an OpenVINO model, from the cache or newly converted.
 
-    Without a writable cache it lives only as long as the context. Two processes that want the same
-    file make it once.
+    Without a writable cache the file is deleted with the context. Concurrent processes convert the same
+    file only once.
     """
     from filelock import FileLock
 
@@ -143,7 +142,7 @@ def converted(path: Path, sha256: str, spec: ModelSpec | None = None) -> Iterato
 
 
 def _digest(path: Path, spec: ModelSpec | None) -> str:
-    """Short hash of what, besides its bytes, decides how a weight file is read.
+    """Return a short hash of everything besides its bytes that affects how a weight file is read.
 
     That is the caller's description or, where there is none, the file's name and Hugging Face's
     config beside it (see `checkpoint_hints`): the same bytes may be relative or metric.
@@ -186,7 +185,7 @@ def _open_torch(path: Path, device: str | None, spec: ModelSpec | None) -> tuple
 
 
 def _need(package: str, path: Path) -> None:
-    """Say what to install where torch or onnx is missing; the `train` extra has both."""
+    """Explain what to install if torch or onnx is missing; the `train` extra has both."""
     if importlib.util.find_spec(package) is None:
         raise InputError(
             f"can only be read by {package}, which is not installed",
@@ -196,7 +195,7 @@ def _need(package: str, path: Path) -> None:
 
 
 def _accelerator_here() -> bool:
-    """Ask torch for a GPU, but only where there may be one: importing torch takes seconds."""
+    """Return whether torch has a GPU; torch is imported only if there may be one."""
     apple = platform.system() == "Darwin" and platform.machine() == "arm64"
     maybe = apple or os.name == "nt" or any(map(os.path.exists, ("/dev/nvidiactl", "/dev/kfd")))
     if not maybe or importlib.util.find_spec("torch") is None:

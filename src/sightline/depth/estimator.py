@@ -1,16 +1,16 @@
-"""Depth for people: `load` a model, `infer` a picture, get a `DepthMap`.
+"""Load a depth model and estimate the depth of images.
 
 >>> estimator = load("default")  # doctest: +SKIP
 >>> depth = estimator.infer("photo.jpg")  # doctest: +SKIP
 >>> depth.kind, depth.unit, depth.values.shape  # doctest: +SKIP
 
-Metric networks end in a sigmoid times a largest distance (20 m or 80 m, say). What lies beyond, the
-sky above all, comes out at or just below that distance and counts as valid: the network says "at
-least this far", and a mask would hide that. Compare with `spec.max_depth` where it matters.
+Metric networks end in a sigmoid scaled by a maximum distance, such as 20 m or 80 m. Anything beyond
+it, the sky above all, is predicted at or just below that distance and stays valid; compare with
+`spec.max_depth` where it matters.
 
-A network with a focal length of its own (`spec.focal`) says meters for a camera of that one; what
-another camera saw is in proportion to its focal length, so meters are as good as the camera that is
-given, found in EXIF or assumed.
+A network with its own focal length (`spec.focal`) predicts meters for a camera of that focal length.
+For another camera they are scaled by the ratio of focal lengths, so their accuracy depends on the
+camera that is given, read from EXIF or assumed.
 """
 
 from __future__ import annotations
@@ -66,12 +66,12 @@ def load(
         engine: `"openvino"`, `"torch"`, or `"auto"`: torch on a GPU if there is one and the weights
             are torch's, else OpenVINO on the CPU.
         size: network input's shorter side in [px]; None for the model's own.
-        threads: on the CPU; None for one per core.
+        threads: number of CPU threads; None for one per core.
         device: `"cpu"`, `"cuda"`, `"mps"`, or OpenVINO's name of one; None for the best.
-        sharpen: draw outlines as steps (`depth.sharpen`); None as the model's description says: yes
-            for ours, no for the authors'.
+        sharpen: sharpen depth edges (`depth.sharpen`); None for the model's default: on for the
+            embedded models, off for official weights.
         accept_license: accept a license that forbids commercial use.
-        spec: describes a network whose file does not describe itself.
+        spec: spec of a network whose file does not contain it.
     """
     from sightline.models.download import resolve
 
@@ -95,7 +95,7 @@ def load(
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """A picture that waits for others of its network size; its pixels themselves are let go."""
+    """Preprocessed image that waits for a batch of its size; the original pixels are released."""
 
     number: int
     entry: FloatArray
@@ -105,16 +105,16 @@ class _Waiting:
 
 
 class DepthEstimator:
-    """A depth network with all that surrounds it; safe to share between threads.
+    """Depth model with pre- and postprocessing; safe to share between threads.
 
     Args:
-        engine: runs the network.
-        spec: how to feed and read it.
-        name: of the model.
+        engine: engine that runs the network.
+        spec: spec of the network.
+        name: name of the model.
         size: network input's shorter side in [px]; None for the spec's.
-        sharpen: draw outlines as steps; None for the spec's.
-        sha256: of the weights, in hex.
-        calibration: of its error bars; None if there is none.
+        sharpen: sharpen depth edges; None for the spec's default.
+        sha256: SHA-256 of the weights, in hex.
+        calibration: calibration of its error bars; None if there is none.
     """
 
     def __init__(
@@ -151,7 +151,7 @@ class DepthEstimator:
 
     @property
     def source(self) -> str:
-        """Who made the maps: name and first digits of the weights' checksum, and what is unusual."""
+        """Provenance of the maps: model, first digits of the checksum, and non-default settings."""
         name = f"{self.name}@{self.sha256[:12]}" if self.sha256 else self.name
         if self.sharpen == self.spec.sharpen:
             return name
@@ -169,12 +169,12 @@ class DepthEstimator:
 
         Args:
             image: path, bytes, stream, Pillow image, `Picture`, or array (see `as_picture`).
-            camera: of the upright picture; None to take EXIF's word, or to assume one.
-            tiles: look again at overlapping tiles for finer detail (about ten times the work).
-            sigma: add per-pixel uncertainty (about four times the work).
+            camera: camera of the upright picture; None to use EXIF, or the default camera without it.
+            tiles: add detail from overlapping tiles (about ten times slower).
+            sigma: estimate per-pixel uncertainty (about four times slower).
 
         Returns:
-            A map of the upright picture's size; pixels without a finite answer are not valid.
+            Depth map of the size of the upright image; pixels without a finite prediction are invalid.
         """
         picture = as_picture(image)
         pixels, camera = picture.pixels, camera or picture.camera
@@ -199,8 +199,8 @@ class DepthEstimator:
     ) -> list[DepthMap]:
         """Estimate the depth of several pictures, in their order; the same maps as one by one.
 
-        Pictures of one network size run together, where the engine gains by it. With `tiles` or
-        `sigma` they run one after the other. `camera`, if given, is that of all of them.
+        Images of equal network size run as a batch if the engine benefits from it. With `tiles` or
+        `sigma` they run one by one. `camera`, if given, applies to all of them.
         """
         if tiles or sigma:
             return [self.infer(one, camera=camera, tiles=tiles, sigma=sigma) for one in images]
@@ -242,8 +242,8 @@ class DepthEstimator:
         Args:
             pixels: (H, W, 3) uint8 RGB.
             size: network input's shorter side in [px]; None for the estimator's own.
-            focal: of the camera in [px] of `pixels`, for a network that asks for it; None for that of
-                the assumed camera.
+            focal: focal length in [px] of `pixels`, for a network that takes it as input; None for that
+                of the default camera.
 
         Returns:
             (h, w) float32 at network size, in the unit of `spec.kind`.
@@ -254,7 +254,7 @@ class DepthEstimator:
         return self._read(self.engine.run(entry)[0], self._lens_factor(focal, width, entry))
 
     def _read(self, raw: FloatArray, factor: float) -> FloatArray:
-        """Turn (h, w) of the network into the unit of `spec.kind`."""
+        """Convert the network output (h, w) to the unit of `spec.kind`."""
         spec = self.spec
         if spec.curve != 1:
             above = raw - np.float32(spec.zero)
@@ -263,17 +263,17 @@ class DepthEstimator:
         return raw if factor == 1 else raw * np.float32(factor)
 
     def _lens_factor(self, focal: float, width: int, entry: FloatArray) -> float:
-        """Return what meters are multiplied by for a picture's camera.
+        """Return the factor on meters for the camera of an image.
 
         Args:
-            focal: in [px] of the picture.
-            width: of the picture in [px].
-            entry: (1, 3, h, w), what the network sees of it.
+            focal: focal length in [px] of the picture.
+            width: width of the picture in [px].
+            entry: (1, 3, h, w) network input.
         """
         return 1.0 if self.spec.focal is None else focal * entry.shape[3] / width / self.spec.focal
 
     def enlarge(self, raw: FloatArray, hw: tuple[int, int]) -> FloatArray:
-        """Bring what `predict` gave to a picture's (height, width)."""
+        """Resize the output of `predict` to the (height, width) of an image."""
         return enlarge(raw, hw, sharpen=self.sharpen)
 
     def _input(self, pixels: NDArray[np.uint8], size: int | None = None) -> FloatArray:
@@ -297,7 +297,7 @@ class DepthEstimator:
     ) -> FloatArray:
         """Return (h, w) how far other views of the picture differ from `raw` (`uncertainty`).
 
-        `raw` is what `predict` gave, with the same `focal`.
+        `raw` is the output of `predict` with the same `focal`.
         """
         scales = () if self.engine.fixed_hw else uncertainty.SCALES
         least = self.spec.multiple

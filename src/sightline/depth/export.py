@@ -1,14 +1,14 @@
-"""Write a depth network as one ONNX file that runs at any size.
+"""Export a depth network to an ONNX file that accepts any image size.
 
 * Input `image` (N, 3, H, W) float32, normalized; output `depth` (N, H, W) float32. N, H and W are
   truly dynamic; H and W are multiples of the spec's.
-* The file carries its `ModelSpec` in the metadata properties, so it describes itself; and beside it
-  where each parameter is, so that torch can read it, too (`onnx_weights`).
+* The file carries its `ModelSpec` in the metadata properties, and a map of its
+  parameters, so that torch can load it as well (`onnx_weights`).
 * Batch norms stay as they are: OpenVINO merges them when it loads the file, and training needs
   them.
 * Weights are stored as halves or as bytes (`graph_storage`), and computed with in float32.
-* The same weights give the same bytes: what an exporter notes about the machine (its version,
-  source paths) is taken out.
+* The same weights give the same bytes: versions and source paths recorded by the
+  exporter are removed.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ def export_onnx(
     """Export `network` to `path`.
 
     Args:
-        network: maps (N, 3, H, W) to (N, H, W); any architecture of `ModelSpec`. Left as it was.
-        spec: what the network is; goes into the file.
-        path: of the `.onnx` file, written whole or not at all.
-        store: weights in full, as halves, or as bytes.
+        network: maps (N, 3, H, W) to (N, H, W); any architecture of `ModelSpec`. Not modified.
+        spec: spec of the network, stored in the file.
+        path: path of the `.onnx` file, written whole or not at all.
+        store: stored precision of the weights: `full` (float32), `half` (float16) or `bytes` (8 bit).
     """
     weights = sum(parameter.numel() for parameter in network.parameters())
     if weights * {"full": 4, "half": 2, "bytes": 1}[store] > LARGEST_FILE:
@@ -69,7 +69,7 @@ def export_onnx(
 
 
 def _merged(network: nn.Module) -> nn.Module:
-    """Return a copy with fewer passes over its tokens, if it is a ViT; see `merge_scales`."""
+    """Return a ViT as a copy with merged LayerScale (`merge_scales`), any other network as it is."""
     from sightline.depth.network import DepthAnything
     from sightline.depth.network.vit import merge_scales
 
@@ -105,10 +105,10 @@ def trace(
     """Return a network in eval mode as an `onnx.ModelProto`.
 
     Args:
-        network: left as it was.
-        examples: of its inputs.
-        inputs: their names, and the names of their dynamic axes.
-        outputs: the same of what it gives.
+        network: network to export; not modified.
+        examples: example inputs.
+        inputs: names of the inputs and of their dynamic axes.
+        outputs: names of the outputs and of their dynamic axes.
     """
     import onnx
     import torch
@@ -144,7 +144,7 @@ def trace(
 
 
 def forget_machine(model: Any) -> None:
-    """Drop versions, source paths and guesses about inner shapes."""
+    """Remove versions, source paths and inferred inner shapes."""
     graph = model.graph
     del model.metadata_props[:]
     del graph.metadata_props[:]

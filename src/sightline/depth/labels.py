@@ -56,7 +56,7 @@ class Teacher:
 
 
 class TeacherNetwork(Protocol):
-    """What a teacher must offer: `DepthEstimator` and `HubNetwork` do."""
+    """Interface of teachers, implemented by `DepthEstimator` and `HubNetwork`."""
 
     name: str
     sha256: str

@@ -1,8 +1,8 @@
 """Losses of the Depth Anything recipe, as pure functions of batches.
 
 Maps are (N, H, W), masks (N, H, W) bool; every term returns (N,), one figure per map, so that
-callers weight and average as they like. `relative_loss` and `metric_loss` are the sums that
-training uses; in them a map with fewer than `MIN_PIXELS` valid pixels counts as nothing.
+callers can weight and average them. `relative_loss` and `metric_loss` are the sums that
+training uses; in them a map with fewer than `MIN_PIXELS` valid pixels does not contribute.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def normalize(values: Tensor, mask: Tensor, eps: float = 1e-6) -> Tensor:
     Args:
         values: (N, H, W).
         mask: (N, H, W); only these pixels set median and spread.
-        eps: least spread, so that flat maps stay finite.
+        eps: minimum spread, so that flat maps stay finite.
 
     Returns:
         (N, H, W), median 0 and mean absolute value 1 over the mask.
@@ -60,11 +60,11 @@ def masked_mean(values: Tensor, weight: Tensor) -> Tensor:
 
 
 def difference(prediction: Tensor, target: Tensor, mask: Tensor) -> Tensor:
-    """Return (N, H, W) the difference of the two normalized maps: free of scale and shift.
+    """Return the (N, H, W) difference of the two normalized maps, invariant to scale and shift.
 
-    A flat target (sky alone, a wall from the front) says nothing of scale, and a prediction divided by
-    its own spread could not become flat. There both maps are divided by `USUAL_SPREAD` instead, so that
-    what is drawn into the flat picture counts by its size.
+    A flat target (sky alone, a wall from the front) does not determine scale, and a prediction divided
+    by its own spread could not become flat. Both maps are then divided by `USUAL_SPREAD`, so that
+    structure predicted in a flat image is penalized by its size.
     """
     residual = normalize(prediction, mask) - normalize(target, mask)
     flat = spread_of(target, mask) < FLAT_SPREAD
@@ -76,7 +76,7 @@ def difference(prediction: Tensor, target: Tensor, mask: Tensor) -> Tensor:
 
 
 def trimmed(residual: Tensor, mask: Tensor, share: float | Tensor) -> Tensor:
-    """Take the largest `share` of valid |residual| of each map out of its mask (V2 §5.2: 0.1).
+    """Remove the largest `share` of valid |residual| of each map from its mask (V2 §5.2: 0.1).
 
     Args:
         residual: (N, H, W).
@@ -125,7 +125,7 @@ def gradient_matching(
 def gradients(residual: Tensor, weight: Tensor, scales: int = 4) -> Tensor:
     """Sum over dyadic scales of the mean absolute step between neighbors of (N, H, W).
 
-    A step weighs as the product of its two ends' weights; with a mask, both must be valid.
+    A step is weighted by the product of the weights of its two pixels; with a mask, both must be valid.
     """
     total = residual.new_zeros(residual.shape[0])
     for scale in range(scales):
@@ -142,7 +142,7 @@ def feature_alignment(features: Tensor, frozen: Tensor, margin: float = FEATURE_
 
     Args:
         features: (N, D, h, w) of the network that learns.
-        frozen: (N, D, h, w) of the encoder it started from; no gradient goes there.
+        frozen: (N, D, h, w) of the encoder it started from; no gradient is propagated.
         margin: places whose cosine is above it are left out, so that parts of one object, alike to
             the frozen encoder, may still differ in depth.
 
@@ -156,7 +156,7 @@ def feature_alignment(features: Tensor, frozen: Tensor, margin: float = FEATURE_
 def silog(prediction: Tensor, target: Tensor, mask: Tensor, variance_focus: float = 0.5) -> Tensor:
     """Root of mean(g²) − λ · mean(g)², g = ln target − ln prediction (spec of the metric fine-tune).
 
-    λ = 1 would forgive any wrong scale, 0 none; Depth Anything V2 takes 0.5 (metric_depth/).
+    λ = 1 ignores errors of scale, λ = 0 penalizes them fully; Depth Anything V2 uses 0.5.
 
     Args:
         prediction: (N, H, W) > 0, [m].
@@ -211,10 +211,10 @@ def relative_loss(
         weight: (N, H, W) trust in the target, 0 to 1; full where None.
         pasted: (N, H, W) bool, where CutMix put another picture in. The two parts have scales of
             their own, so each is compared by itself and counts by its area (V1 §3.2).
-        gradient_weight: of L_gm (V2 §7.1: 2).
+        gradient_weight: weight of L_gm (V2 §7.1: 2).
         trim: share of largest differences ignored, one for all or (N,).
-        anchor_weight: of the plain absolute difference. L_ssi and L_gm leave scale and shift free to
-            wander; a weak anchor keeps the output of all pictures in one range.
+        anchor_weight: weight of the plain absolute difference. L_ssi and L_gm leave scale and shift
+            undetermined; a small weight keeps the outputs of all images in one range.
     """
 
     def terms(part: Tensor) -> Tensor:

@@ -1,9 +1,9 @@
-"""The model gate: faults of a depth network that no benchmark figure shows.
+"""Model gate: detect defects of a depth network that benchmark figures do not show.
 
-Each check is a pure function of maps; `measure` runs a network and collects them, `LIMITS` says
-what passes. A network must not depend on the shape of its input grid (edge jump, grid), on left and
-right (mirror) or on where patches begin (shift), and it must not invent a ground where there is
-none (ramp).
+Each check is a pure function of maps; `measure` runs a network and collects them, `LIMITS` has the
+thresholds. A network must not depend on the shape of its input grid (edge jump, grid), on left and
+right (mirror) or on where patches begin (shift), and it must not predict a ground plane where there
+is none (ramp).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ USUAL_RANGE = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """What the gate measures; 0 is best for all.
+    """Measured defects; 0 is best for all.
 
     Attributes:
         edge_jump: largest jump along an edge over all grids, as a share of the map's range.
@@ -66,7 +66,7 @@ class Faults:
     ramp: float
 
     def exceeding(self, limits: Faults) -> list[str]:
-        """Say which of them exceed their limit, one line each."""
+        """List the defects that exceed their limit, one line each."""
         pairs = [(f.name, getattr(self, f.name), getattr(limits, f.name)) for f in fields(self)]
         return [
             f"{name} is {value:.3f}, at most {most} passes"
@@ -91,7 +91,7 @@ def measure(
         run: the network.
         photographs: (H, W, 3) uint8 each, at least 300 px a side, for edges, mirror and shift.
         groundless: pictures of sky, of walls from the front and from straight above, for the ramp.
-        sides: of the grids, ascending, in patches, once as columns and once as rows.
+        sides: sides of the grids, ascending, in patches, once as columns and once as rows.
     """
     pairs = [pair for pixels in photographs for pair in neighboring_maps(run, pixels, sides)]
     ramps = [ramp_correlation(run(pixels, *_grid(pixels))) for pixels in groundless]
@@ -105,7 +105,7 @@ def measure(
 
 
 def run_of(estimator: DepthEstimator) -> Run:
-    """Return what runs an estimator's network at a given grid."""
+    """Return a function that runs an estimator's network at a given grid."""
 
     def run(pixels: NDArray[np.uint8], rows: int, columns: int) -> FloatArray:
         multiple = estimator.spec.multiple
@@ -136,10 +136,10 @@ def neighboring_maps(
 def edge_jump(values: FloatArray, other: FloatArray) -> float:
     """Return how far two maps of one picture at neighboring widths differ along the left or right edge.
 
-    The picture is the same, so what one map has at its edge and the other has not is no part of it. The
+    The picture is the same, so a structure at the edge of only one map is an artifact. The
     difference in a strip along the edge is compared with the difference in a band a few patches inside:
-    two grids may estimate a whole side of the picture differently, which is no stripe and counts in
-    `Faults.grid`. The median over the rows leaves out single things that touch the edge.
+    two grids may estimate a whole side of the picture differently, which is not a stripe and counts in
+    `Faults.grid`. The median over the rows ignores single objects that touch the edge.
 
     Args:
         values: (h, w).

@@ -1,14 +1,13 @@
-"""Our own ONNX files read back into torch.
+"""Read ONNX files that we exported back into torch.
 
-An exporter renumbers and transposes what it likes, so a graph alone does not say which of its
-tensors is which parameter. `weight_map` finds out while the network is still at hand, by comparing
-contents bit for bit: the map is right, or there is no file. It lies in the metadata under
-`WEIGHTS_KEY`, and `read_weights` turns it back into a state dict. So one file serves OpenVINO and
-torch.
+An exporter renames and transposes tensors, so a graph alone does not identify its parameters.
+`weight_map` matches them at export by comparing contents bit for bit, and fails if a parameter has no
+match. The map is stored in the metadata under `WEIGHTS_KEY`, and `read_weights` converts it back to a
+state dict, so one file serves OpenVINO and torch.
 
-What is read back computes what the file computes. Its tensors are those that were exported, with
-one exception: a ViT's LayerScale was merged into the matrices beside it (`merge_scales`), so it is
-1.
+The network that is read back computes the same outputs as the file. Its tensors are those that were
+exported, with one exception: the LayerScale of a ViT was merged into its matrices (`merge_scales`) and
+is 1.
 """
 
 from __future__ import annotations
@@ -37,12 +36,12 @@ NOT_A_MAP = (ValueError, TypeError, AttributeError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """Where a parameter's numbers are.
+class TensorSource:
+    """Tensors of the ONNX graph that hold a parameter.
 
     Attributes:
-        tensors: names of the graph's tensors that hold them, one after another.
-        transposed: whether a matrix is stored with rows and columns exchanged.
+        tensors: names of the graph's tensors, concatenated in this order.
+        transposed: whether the matrix is stored transposed.
     """
 
     tensors: tuple[str, ...]
@@ -54,13 +53,13 @@ def weight_map(model: Any, state: Mapping[str, Tensor]) -> str:
 
     Args:
         model: an `onnx.ModelProto`, its tensors still in the precision of `state`.
-        state: names to values, of the very network that was exported.
+        state: state dict of the exported network.
 
     Returns:
         JSON for `WEIGHTS_KEY`: parameter names to tensor names and whether transposed.
 
     Raises:
-        SightlineError: a parameter is nowhere in the graph.
+        SightlineError: a parameter is not in the graph.
     """
     from onnx import numpy_helper
 
@@ -94,7 +93,7 @@ def load_onnx(path: str | Path, *, side_files: bool = False) -> Any:
 
 
 def carries_weights(path: str | Path) -> bool:
-    """Whether an ONNX file says which tensor is which parameter, so that torch can read it."""
+    """Return whether an ONNX file has a map of its parameters, so that torch can read it."""
     return _is_ours(graph_notes(load_onnx(path)))
 
 
@@ -102,12 +101,11 @@ def read_weights(path: str | Path) -> tuple[dict[str, Tensor], dict[str, str]] |
     """Read the parameters out of an ONNX file that `export_onnx` wrote.
 
     Returns:
-        State dict in float32, without tensors that no forward pass touches, and the file's metadata;
-        None for a file without description or map: another exporter's, or one of ours from before
-        there were maps.
+        State dict in float32, without unused tensors, and the file's metadata; None for a file without
+        spec or map, such as one of another exporter.
 
     Raises:
-        InputError: the file is damaged: map, description and tensors do not fit together.
+        InputError: the file is damaged: map, spec and tensors are inconsistent.
     """
     import torch
 
@@ -136,9 +134,9 @@ def stored_state(
 
     Args:
         model: an `onnx.ModelProto` with a map of its weights.
-        shapes: of the network's parameters.
-        path: of the file, for complaints.
-        what: the network is, for complaints.
+        shapes: shapes of the network's parameters.
+        path: path of the file, for error messages.
+        what: name of the network, for error messages.
 
     Returns:
         Names to float32 values; only those that the map names.
@@ -158,7 +156,7 @@ def stored_state(
 def _separate_scales(state: dict[str, Tensor], shapes: Mapping[str, Size], heads: int) -> None:
     """Undo `merge_scales`, in place: attention divides by √width again, LayerScale is 1.
 
-    The width of a head is 64, so that the division and its undoing are exact.
+    The width of a head is 64, so the division and its inverse are exact.
     """
     import torch
 
@@ -170,24 +168,24 @@ def _separate_scales(state: dict[str, Tensor], shapes: Mapping[str, Size], heads
             state[name][:width] *= (width // heads) ** 0.5
 
 
-def _search(value: NDArray[Any], held: Mapping[bytes, str]) -> Source | None:
-    """Look for a parameter as it is, transposed (a linear layer's matrix) or cut in two.
+def _search(value: NDArray[Any], held: Mapping[bytes, str]) -> TensorSource | None:
+    """Find a parameter as it is, transposed (the matrix of a linear layer) or split in two.
 
-    Cut are a ViT's position vectors (1, 1 + cells, D): the class's, then those of the grid.
+    The position vectors of a ViT (1, 1 + cells, D) are split: class token, then grid.
     """
     if tensor := held.get(_digest(value)):
-        return Source((tensor,))
+        return TensorSource((tensor,))
     if value.ndim == 2 and (tensor := held.get(_digest(value.T))):
-        return Source((tensor,), transposed=True)
+        return TensorSource((tensor,), transposed=True)
     if value.ndim == 3:
         parts = [held.get(_digest(part)) for part in (value[:, :1], value[:, 1:])]
         if all(parts):
-            return Source(tuple(part for part in parts if part))
+            return TensorSource(tuple(part for part in parts if part))
     return None
 
 
 def _digest(value: NDArray[Any]) -> bytes:
-    """Hash of the numbers in order, whatever the shape: that is what reading back depends on."""
+    """Return the hash of the values in order, independent of the shape."""
     return hashlib.sha256(np.ascontiguousarray(value).tobytes()).digest()
 
 
@@ -210,11 +208,11 @@ def _spec(text: str, path: str | Path) -> ModelSpec:
     return spec
 
 
-def _sources(text: str, path: str | Path) -> dict[str, Source]:
-    """Parse what `weight_map` wrote."""
+def _sources(text: str, path: str | Path) -> dict[str, TensorSource]:
+    """Parse the output of `weight_map`."""
     try:
         return {
-            name: Source(tuple(map(str, tensors)), bool(transposed))
+            name: TensorSource(tuple(map(str, tensors)), bool(transposed))
             for name, (tensors, transposed) in json.loads(text).items()
         }
     except NOT_A_MAP as error:
@@ -222,9 +220,9 @@ def _sources(text: str, path: str | Path) -> dict[str, Source]:
 
 
 def _value(
-    name: str, source: Source, shape: Size, stored: Mapping[str, Any], path: str | Path
+    name: str, source: TensorSource, shape: Size, stored: Mapping[str, Any], path: str | Path
 ) -> Tensor:
-    """Put a parameter together from the tensors that hold it."""
+    """Assemble a parameter from its tensors."""
     import torch
 
     parts = [_numbers(tensor, stored, path) for tensor in source.tensors]
@@ -238,7 +236,7 @@ def _value(
 
 
 def _numbers(name: str, stored: Mapping[str, Any], path: str | Path) -> NDArray[np.float32]:
-    """Return the numbers of one stored tensor in order, as float32."""
+    """Return the values of one stored tensor in order, as float32."""
     from onnx import TensorProto
 
     tensor = stored.get(name)

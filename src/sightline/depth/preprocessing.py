@@ -38,14 +38,13 @@ def network_size(
     """Return (height, width) of the network input for a picture.
 
     The shorter side becomes `size`, the longer follows the aspect up to `MAX_ASPECT` times `size`;
-    each is rounded to the nearest multiple the network can take, up where that were below `size`.
+    each is rounded to the nearest multiple that the network accepts, or up if that is below `size`.
 
     Args:
-        height: of the picture in [px].
-        width: of the picture in [px].
-        spec: of the network; gives the multiple and the default size.
-        size: shorter side wanted in [px], at most `MAX_SIZE`; raising it gives sharper maps (DAv2
-            B.8).
+        height: height of the picture in [px].
+        width: width of the picture in [px].
+        spec: spec of the network, with its size multiple and default size.
+        size: shorter side in [px], at most `MAX_SIZE`; a larger one gives sharper maps (DAv2 B.8).
 
     >>> network_size(480, 640, ModelSpec("vits"))
     (518, 686)
@@ -81,7 +80,7 @@ def to_input(pixels: NDArray[np.uint8], spec: ModelSpec, hw: tuple[int, int]) ->
 
     Args:
         pixels: (H, W, 3) uint8 RGB.
-        spec: gives the interpolation, the mean and the standard deviation.
+        spec: spec of the network, with interpolation, mean and standard deviation.
         hw: (height, width) of the network input, from `network_size`.
 
     Returns:
@@ -99,12 +98,12 @@ def to_input(pixels: NDArray[np.uint8], spec: ModelSpec, hw: tuple[int, int]) ->
 def to_picture_size(values: NDArray[Any], hw: tuple[int, int]) -> FloatArray:
     """Resample a map bilinearly with aligned corners, as the authors do.
 
-    Output pixel 0 sits on input pixel 0 and the last on the last, whatever the sizes. A value that
-    is not a number spreads to the pixels that interpolate it.
+    The first and last output pixels coincide with the first and last input pixels. NaN propagates to
+    all pixels that interpolate it.
 
     Args:
         values: (h, w) of any real type.
-        hw: (H, W) wanted.
+        hw: (H, W) of the output.
 
     Returns:
         (H, W) float32.
@@ -126,7 +125,7 @@ def to_picture_size(values: NDArray[Any], hw: tuple[int, int]) -> FloatArray:
 
 
 def aligned(n_in: int, n_out: int) -> tuple[NDArray[np.intp], NDArray[np.intp], FloatArray]:
-    """Neighbors before and after each output sample of an axis, and the way between them.
+    """Return the input samples before and after each output sample, and the fraction between.
 
     >>> aligned(2, 3)[2]
     array([0. , 0.5, 0. ], dtype=float32)
@@ -140,7 +139,7 @@ def aligned(n_in: int, n_out: int) -> tuple[NDArray[np.intp], NDArray[np.intp], 
 def _cubic(pixels: NDArray[np.uint8], hw: tuple[int, int]) -> FloatArray:
     """OpenCV's cubic resize of (H, W, 3) bytes in float, without clipping: (h, w, 3) in 0–255.
 
-    Vertically by weighted rows, horizontally by OpenCV; the sums that cv2.resize makes in float.
+    Rows are weighted here, columns by OpenCV; the result equals cv2.resize in float.
     """
     import cv2
 
@@ -193,7 +192,8 @@ def as_picture(image: Pictureable) -> Picture:
     Args:
         image: a path; the bytes or stream of a file; a Pillow image; or an array: (H, W) gray,
             (H, W, 1), (H, W, 3) RGB or (H, W, 4) RGBA, as uint8 or as float within 0–1.
-            Transparency is laid over white. Arrays have no EXIF: their camera is assumed.
+            Transparent pixels are blended with white. Arrays have no EXIF data, so their camera is
+            assumed.
     """
     if isinstance(image, Picture):
         return image
@@ -234,7 +234,7 @@ def _array_to_rgb8(image: NDArray[Any]) -> NDArray[np.uint8]:
 
 
 def _from_pillow(image: Image.Image) -> Picture:
-    """Bring a Pillow image of any mode upright, with the camera its EXIF tells of."""
+    """Convert a Pillow image of any mode to upright RGB, with the camera of its EXIF data."""
     try:
         image.load()
         if image.mode[0] in "IF":

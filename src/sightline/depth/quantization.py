@@ -64,7 +64,7 @@ def quantize(
         onnx_path: a file written by `export_onnx`.
         pictures: real photographs to calibrate on, each (H, W, 3) uint8 RGB; some thirty, of the kind
             the network will see.
-        out_path: of the `.xml` file; the weights go into the `.bin` file beside it.
+        out_path: path of the `.xml` file; the weights go into the `.bin` file beside it.
         size: shorter side of the network input in [px] while calibrating; None for the spec's.
     """
     out_path = int8_path(out_path)
@@ -79,7 +79,7 @@ def quantize(
 
 
 def int8_path(path: str | Path) -> Path:
-    """Return the path an int8 model is to have; `InputError` unless it ends in `.xml`."""
+    """Return the path of an int8 model; raise `InputError` unless it ends in `.xml`."""
     path = Path(path)
     if path.suffix != ".xml":
         raise InputError("int8 models are OpenVINO files", path=path, remedy="name it .xml")
@@ -94,10 +94,10 @@ def gate(
     spec: ModelSpec | None = None,
     size: int | None = None,
 ) -> Int8Gate:
-    """Measure how far a candidate network strays from a reference, and judge it.
+    """Measure the deviation of a candidate network from a reference, and apply the gate.
 
-    Both see the same input. Of each picture's two maps, at network resolution and without any
-    alignment of scale or shift, are taken
+    Both get the same input. For the two maps of each image, at network resolution and without any
+    alignment of scale or shift, compute
 
     * Spearman's rank correlation over all pixels, and
     * the relative deviation, mean |candidate − reference| over mean |reference|;
@@ -109,7 +109,7 @@ def gate(
         reference_model: the float network: an engine, or a file for the OpenVINO engine.
         candidate_model: the int8 network, likewise.
         pictures: held-out photographs, each (H, W, 3) uint8 RGB; not those of the calibration.
-        spec: of both networks; None when the reference's file says.
+        spec: spec of both networks; None to read it from the reference's file.
         size: shorter side of the network input in [px]; None for the spec's.
     """
     if not pictures:
@@ -130,7 +130,7 @@ def gate(
 def compare(reference: FloatArray, candidate: FloatArray) -> tuple[float, float]:
     """Return Spearman's correlation and the relative deviation of two (h, w) maps.
 
-    A map without any variation, or with infinities, ranks nothing: correlation 0.
+    A map without any variation, or with infinities, has correlation 0.
     """
     from scipy.stats import spearmanr
 
@@ -173,7 +173,7 @@ def _read_float(path: Path) -> tuple[Any, ModelSpec]:
 
 
 def _run_nncf(model: Any, inputs: list[FloatArray], path: str | Path) -> Any:
-    """Let NNCF make an int8 model of a float one, silently."""
+    """Quantize a float model to int8 with NNCF, without its log output."""
     import_openvino()  # before NNCF, which imports it, too, but with telemetry
     import nncf
 
@@ -201,9 +201,9 @@ def _run_nncf(model: Any, inputs: list[FloatArray], path: str | Path) -> Any:
 
 
 def _float_layers(model: Any) -> list[str]:
-    """Name the convolutions to leave alone: `FLOAT_PARTS`, and the one that makes the depth itself.
+    """List the convolutions to keep in float: `FLOAT_PARTS`, and the last one.
 
-    The last one is cheap, and every error in it is seen.
+    The last one is cheap, and its errors appear directly in the output.
     """
     kinds = ("Convolution", "GroupConvolution", "ConvolutionBackpropData")
     layers = [op for op in model.get_ordered_ops() if op.get_type_name() in kinds]
@@ -220,7 +220,7 @@ def _weight_name(layer: Any) -> str:
 
 
 def _forget_run(model: Any) -> None:
-    """Take out what differs between runs, so that the same weights and pictures give the same bytes.
+    """Remove everything that differs between runs, so that equal weights and images give equal bytes.
 
     OpenVINO numbers nameless operations through the life of a process, and NNCF notes some of them.
     """
@@ -238,7 +238,7 @@ FEWEST_PICTURES = 8
 
 
 class GateNotPassed(SightlineError):
-    """The int8 network strays too far from the float one; `verdict` says how far."""
+    """The int8 network deviates too much from the float one; `verdict` has the figures."""
 
     def __init__(self, name: str, verdict: Int8Gate) -> None:
         self.verdict = verdict
@@ -257,7 +257,7 @@ def make_int8(
     size: int | None = None,
     accept_license: bool = False,
 ) -> Int8Gate:
-    """Quantize a model to `out` (.xml, with .bin beside it) and judge it.
+    """Quantize a model to `out` (.xml, with .bin beside it) and apply the gate.
 
     Args:
         model: a name of the registry or a weight file.
@@ -267,7 +267,7 @@ def make_int8(
         accept_license: accept a license that forbids commercial use.
 
     Raises:
-        GateNotPassed: the int8 network strays too far from the float one.
+        GateNotPassed: the int8 network deviates too much from the float one.
     """
     out = int8_path(out)
     if len(pictures) < FEWEST_PICTURES:
@@ -291,7 +291,7 @@ def make_int8(
 
 
 def _folder_beside(out: Path) -> tempfile.TemporaryDirectory[str]:
-    """Make a hidden folder where `out` will go: a place that cannot be written shows at once."""
+    """Create a hidden folder next to `out`, so that an unwritable location fails at once."""
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         return tempfile.TemporaryDirectory(prefix=".sightline-int8-", dir=out.parent)

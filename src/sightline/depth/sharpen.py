@@ -1,15 +1,15 @@
-"""Outlines as steps: enlarge a network's map without smearing its edges.
+"""Upsample a network's map with sharp depth edges.
 
 A network of 280 pixels draws every outline as a slope of five to ten of its own pixels, and
-bilinear enlarging keeps that slope: a point cloud gets a curtain between a cup and the table behind
-it. Most of that slope is no shape but doubt where exactly the outline runs, so the best single
-answer is a step where the slope is half way. Within a small window, `low` and `high` are the least
+bilinear upsampling keeps that slope: a point cloud gets a curtain between a cup and the table behind
+it. Most of that slope is uncertainty about the position of the outline rather than shape, so the best
+estimate is a step where the slope is halfway. Within a small window, `low` and `high` are the least
 and greatest value of the network's map; the value's place between the two, t in 0 to 1, is made
 steeper around one half.
 
-On a slanted floor the same would make stairs. There the range of values grows with the window; at
+On a slanted floor this would make stairs. There the range of values grows with the window; at
 an outline it does not, since both sides are level. So the ratio of the ranges in a small and in a
-threefold window tells the two apart: 1/3 on a plane, 1 at a step.
+three times larger window separates the two: 1/3 on a plane, 1 at a step.
 
 Everything is found on the network's own grid, then resampled like the map itself, so the cost does
 not grow with the picture except where there are outlines.
@@ -45,10 +45,10 @@ TILE = 128
 
 
 def enlarge(values: NDArray[np.floating], hw: tuple[int, int], *, sharpen: bool) -> FloatArray:
-    """Bring a network's map to a picture's size, outlines as steps if `sharpen`.
+    """Resize a network's map to the size of the image, with sharp edges if `sharpen`.
 
     Args:
-        values: (h, w) as the network gave it; disparity or depth.
+        values: (h, w) network output, disparity or depth.
         hw: (H, W) of the picture.
         sharpen: otherwise bilinear, as the authors of Depth Anything do.
 
@@ -77,7 +77,7 @@ def enlarge(values: NDArray[np.floating], hw: tuple[int, int], *, sharpen: bool)
 
 
 def outline_strength(values: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
-    """Return (h, w) how surely each pixel lies on an outline: 0 not at all, 1 without doubt.
+    """Return the (h, w) confidence that each pixel lies on an outline, 0 to 1.
 
     Args:
         values: (h, w), finite.
@@ -98,7 +98,7 @@ def outline_strength(values: FloatArray, low: FloatArray, high: FloatArray) -> F
 def windowed(
     values: FloatArray, choose: Callable[[FloatArray, FloatArray], FloatArray], reach: int
 ) -> FloatArray:
-    """Least or greatest value within `reach` pixels of each, in a square cut off at the border.
+    """Return the minimum or maximum within `reach` pixels of each pixel, in a square window.
 
     Args:
         values: (h, w).
@@ -119,7 +119,7 @@ def windowed(
 def _steepened(
     values: FloatArray, low: FloatArray, high: FloatArray, strength: FloatArray
 ) -> FloatArray:
-    """Move values towards the nearer end of their range, the more the greater the strength."""
+    """Move values toward the nearer end of their range, the more the greater the strength."""
     span = high - low
     place = np.divide(values - low, span, out=np.full_like(span, 0.5), where=span > 0)
     gain = 1 / np.maximum(1 - strength, np.float32(1 / STEEPEST))
@@ -130,7 +130,7 @@ def _steepened(
 def _resampled(
     values: FloatArray, down: list[NDArray[Any]], across: list[NDArray[Any]]
 ) -> FloatArray:
-    """Part of what `to_picture_size` gives: `down` and `across` are pieces of `aligned`."""
+    """Return a part of the output of `to_picture_size`; `down` and `across` are slices of `aligned`."""
     first = int(down[0][0])
     band = values[first : int(down[1][-1]) + 1]
     wide = band[:, across[0]] + (band[:, across[1]] - band[:, across[0]]) * across[2]

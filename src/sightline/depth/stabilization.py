@@ -44,8 +44,8 @@ _SAME_STRUCTURE = 0.35
 _OTHER_COLORS = 0.2
 
 
-class Step(StrEnum):
-    """How a frame follows from the one before."""
+class MotionStatus(StrEnum):
+    """Whether the motion from the previous frame could be estimated."""
 
     FOLLOWED = "followed"
     LOST = "lost"
@@ -54,23 +54,23 @@ class Step(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """A small copy of a frame: (h, w) uint8 gray and (512,) shares of colors."""
+    """Downscaled frame: (h, w) uint8 gray values and a (512,) normalized color histogram."""
 
     gray: NDArray[np.uint8]
     colors: FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Motion:
-    """The way back from a frame to the one before.
+class FrameMotion:
+    """Backward optical flow from a frame to the previous one.
 
     Attributes:
-        step: whether it could be followed.
+        step: whether the motion could be estimated.
         flow: (h, w, 2) float32; pixel (x, y) was at (x, y) + flow, in pixels of the small copies.
-        trust: (h, w) float32, 0 to 1; how well the pixel there looks like the one here.
+        trust: (h, w) float32 confidence from 0 to 1, by the difference of the matched pixels.
     """
 
-    step: Step
+    step: MotionStatus
     flow: FloatArray
     trust: FloatArray
 
@@ -87,7 +87,7 @@ def shrink(frame: NDArray[np.uint8]) -> View:
     return View(cv2.cvtColor(small, cv2.COLOR_RGB2GRAY), colors.astype(np.float32))
 
 
-def follow(before: View, now: View) -> Motion:
+def follow(before: View, now: View) -> FrameMotion:
     """Find where the pixels of `now` were in `before`; both of the same size."""
     height, width = now.gray.shape
     still = np.zeros((height, width, 2), np.float32)
@@ -99,15 +99,15 @@ def follow(before: View, now: View) -> Motion:
     brought = cv2.remap(before.gray, place, None, cv2.INTER_LINEAR).astype(np.float32)
     gray = now.gray.astype(np.float32)
     trust = np.where(inside, np.exp(-(((brought - gray) / _GRAY_SPREAD) ** 2)), 0)
-    step = Step.FOLLOWED
+    step = MotionStatus.FOLLOWED
     if _correlation(_fine(brought)[inside], _fine(gray)[inside]) < _SAME_STRUCTURE:
         changed = 0.5 * float(np.abs(before.colors - now.colors).sum())
-        step = Step.CUT if changed > _OTHER_COLORS else Step.LOST
-    return Motion(step, flow, trust.astype(np.float32))
+        step = MotionStatus.CUT if changed > _OTHER_COLORS else MotionStatus.LOST
+    return FrameMotion(step, flow, trust.astype(np.float32))
 
 
 def places(flow: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """(h, w, 2) places (x, y) that a flow points to, and (h, w) whether they lie in the picture."""
+    """Return (h, w, 2) target positions (x, y) of a flow, and (h, w) whether they are in the image."""
     height, width = flow.shape[:2]
     place = flow.copy()
     x, y = place[..., 0], place[..., 1]
@@ -118,7 +118,7 @@ def places(flow: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
 
 
 def enlarge(flow: FloatArray, size: tuple[int, int]) -> FloatArray:
-    """Scale a flow to pictures of `size` (H, W): more pixels, and longer ways in pixels."""
+    """Scale a flow to images of `size` (H, W), both its grid and its values."""
     height, width = size
     ratio = np.array([width / flow.shape[1], height / flow.shape[0]], np.float32)
     bigger: FloatArray = cv2.resize(flow * ratio, (width, height), interpolation=cv2.INTER_LINEAR)
@@ -126,12 +126,12 @@ def enlarge(flow: FloatArray, size: tuple[int, int]) -> FloatArray:
 
 
 def _fine(gray: FloatArray) -> FloatArray:
-    """Structure of a few pixels: without the broad light and dark, which chance can match."""
+    """High-pass filter an image, since low frequencies may match by chance."""
     return np.asarray(gray - cv2.GaussianBlur(gray, (0, 0), 4.0), np.float32)
 
 
 def _correlation(a: FloatArray, b: FloatArray) -> float:
-    """Pearson's; 0 where one side is flat."""
+    """Return Pearson's correlation; 0 if one side is constant."""
     if a.size < 16:
         return 0.0
     a, b = a - a.mean(), b - b.mean()
@@ -141,14 +141,14 @@ def _correlation(a: FloatArray, b: FloatArray) -> float:
 
 @dataclass(frozen=True, slots=True)
 class StabilizeConfig:
-    """How strongly to hold on to what was.
+    """Configuration of temporal stabilization.
 
     Attributes:
         memory: share of the reference in the blend where it is fully trusted, 0 to below 1. With 0
             maps are only aligned; 0.85 remembers about seven frames.
-        drift_frames: over how many frames the network's own scale wins through.
-        agreement: how far a value may differ from the reference, in units of the typical
-            difference, before the blend leaves it alone.
+        drift_frames: time constant, in frames, of the return to the network's own scale.
+        agreement: maximum difference to the reference, in units of the typical difference, up to
+            which a value is blended.
     """
 
     memory: float = 0.85
@@ -165,17 +165,17 @@ class StabilizeConfig:
 
 @dataclass(frozen=True, slots=True)
 class Stabilized:
-    """A steadied map: `depth`, how it followed from the last frame, and the scale and shift used."""
+    """Stabilized map, the status of its motion, and the scale and shift used."""
 
     depth: DepthMap
-    step: Step
+    step: MotionStatus
     scale: float
     shift: float
 
 
 @dataclass(slots=True)
 class _Reference:
-    """What is carried from frame to frame: disparity of the last output and how it was reached."""
+    """State between frames: disparity of the last output, and its scale and shift."""
 
     view: View
     disparity: FloatArray
@@ -188,21 +188,21 @@ class _Reference:
 
 
 class Stabilizer:
-    """Steadies the maps of one video, frame by frame, in order."""
+    """Stabilize the maps of one video, frame by frame, in order."""
 
     def __init__(self, config: StabilizeConfig | None = None) -> None:
         self.config = config or StabilizeConfig()
         self._reference: _Reference | None = None
 
     def reset(self) -> None:
-        """Forget the past, as at a cut."""
+        """Reset the reference, as at a cut."""
         self._reference = None
 
     def update(self, depth: DepthMap, frame: NDArray[np.uint8]) -> Stabilized:
-        """Steady the next map.
+        """Stabilize the next map.
 
         Args:
-            depth: of this frame, as the network gave it.
+            depth: network output for this frame.
             frame: (H, W, 3) uint8 RGB, of the same size.
         """
         if frame.shape != (*depth.values.shape, 3) or frame.dtype != np.uint8:
@@ -211,20 +211,20 @@ class Stabilizer:
         view, last = shrink(frame), self._reference
         if last is None or last.disparity.shape != raw.shape:
             self._reference = _Reference(view, raw, valid)
-            return Stabilized(depth, Step.CUT, 1.0, 0.0)
+            return Stabilized(depth, MotionStatus.CUT, 1.0, 0.0)
         motion = follow(last.view, view)
-        if motion.step is Step.CUT:
+        if motion.step is MotionStatus.CUT:
             self._reference = _Reference(view, raw, valid)
-            return Stabilized(depth, Step.CUT, 1.0, 0.0)
+            return Stabilized(depth, MotionStatus.CUT, 1.0, 0.0)
         new = _Reference(view, raw, valid, last.scale, last.shift, last.gain, last.level)
         step = motion.step
         fit = None
-        if step is Step.FOLLOWED:
+        if step is MotionStatus.FOLLOWED:
             reference, trust = _carry(last, motion)
             trust *= valid
             fit = _fit(raw, reference, trust, shift=not depth.is_metric)
         if fit is None:
-            step = Step.LOST
+            step = MotionStatus.LOST
             steady = _line(raw, new.scale, new.shift)
         else:
             new.scale, new.shift = fit
@@ -238,7 +238,7 @@ class Stabilizer:
         return Stabilized(_to_depth(new, depth), step, new.scale, new.shift)
 
     def _draw_back(self, new: _Reference, *, shift: bool) -> tuple[float, float]:
-        """Gain and offset that move the output a little towards the network's own scale."""
+        """Return gain and offset that move the output slightly toward the network's own scale."""
         share = 1 / self.config.drift_frames
         raw = _thin(new.disparity)[_thin(new.valid)]
         middle = float(np.median(raw))
@@ -251,7 +251,7 @@ class Stabilizer:
         return gain, center * (1 - gain) - share * new.level
 
     def _blend(self, steady: FloatArray, reference: FloatArray, trust: FloatArray) -> FloatArray:
-        """Mix in the reference where it is trusted and agrees."""
+        """Blend with the reference where it is reliable and agrees."""
         if self.config.memory == 0:
             return steady
         apart = reference - steady
@@ -274,8 +274,8 @@ class Stabilizer:
         return weight
 
 
-def _carry(last: _Reference, motion: Motion) -> tuple[FloatArray, FloatArray]:
-    """Bring the last output to this frame: (H, W) disparity and (H, W) trust, 0 where unknown."""
+def _carry(last: _Reference, motion: FrameMotion) -> tuple[FloatArray, FloatArray]:
+    """Warp the last output to this frame: (H, W) disparity and (H, W) trust, 0 where unknown."""
     height, width = last.disparity.shape
     place, inside = places(enlarge(motion.flow, (height, width)))
     carried = cv2.remap(last.disparity, place, None, cv2.INTER_LINEAR)
@@ -287,10 +287,10 @@ def _carry(last: _Reference, motion: Motion) -> tuple[FloatArray, FloatArray]:
 def _fit(
     raw: FloatArray, reference: FloatArray, trust: FloatArray, *, shift: bool
 ) -> tuple[float, float] | None:
-    """Robust scale and shift from `raw` to `reference`; None where there is nothing to fit.
+    """Robust scale and shift from `raw` to `reference`; None without valid pixels.
 
-    Both carry noise. A least squares fit one way would shrink the scale a little every frame, so it
-    is done both ways and the geometric mean of the two slopes is taken.
+    Both are noisy. A least-squares fit in one direction would shrink the scale a little in every frame,
+    so it is done in both directions and the geometric mean of the two slopes is used.
     """
     mask = _thin(trust) > 0.5
     x, y = _thin(raw)[mask], _thin(reference)[mask]
@@ -310,7 +310,7 @@ def _fit(
 
 
 def _thin(values: NDArray[Any], most: int = 4_000) -> NDArray[Any]:
-    """Every n-th row and column, so that about `most` pixels are left."""
+    """Subsample rows and columns to about `most` pixels."""
     step = max(1, int(np.sqrt(values.size / most)))
     return values[::step, ::step]
 
@@ -328,7 +328,7 @@ def _to_disparity(depth: DepthMap) -> tuple[FloatArray, BoolArray]:
 
 
 def _to_depth(new: _Reference, given: DepthMap) -> DepthMap:
-    """Give the steadied map in the kind of the given one; sigma is scaled as the values were."""
+    """Return the stabilized map in the kind of the input; sigma is scaled like the values."""
     values, sigma = new.disparity, given.sigma
     if given.kind is Kind.METRIC_DEPTH:
         values = np.where(new.valid, 1 / np.where(new.valid, values, 1), 0).astype(np.float32)

@@ -1,8 +1,7 @@
-"""Sharper maps of large pictures: overlapping tiles, brought to the whole-picture map and blended.
+"""Refine maps of large images by overlapping tiles, aligned to the whole-image map and blended.
 
-A network that sees 518 pixels of a 12-megapixel picture knows its layout but not its railings; one
-that sees a ninth of it knows the railings but not the layout, and each tile comes in a scale and
-shift of its own. So
+At 518 pixels, a network sees the layout of a 12-megapixel image but no fine detail; on a tile of it, it
+sees detail but not the layout, and each tile has its own scale and shift. Therefore
 
 1. each tile is aligned to the whole-picture map by robust scale and shift;
 2. only its *difference* to that map counts, and of it only what is finer than the tile: slow
@@ -10,8 +9,8 @@ shift of its own. So
 3. the differences are summed under weights that fall smoothly to zero at the tile's rim and add up
    to one everywhere.
 
-A tile whose fit is bad (nothing in common with the whole-picture map, or a flat piece of sky or
-wall, where the network invents relief) adds nothing: the whole-picture map stands there.
+A tile whose fit is bad (no correlation with the whole-picture map, or a flat piece of sky or
+wall, where the network predicts spurious relief) is ignored.
 One tile is in memory at a time.
 """
 
@@ -35,11 +34,11 @@ Predict = Callable[[NDArray[np.uint8]], FloatArray]
 
 @dataclass(frozen=True, slots=True)
 class TileOptions:
-    """How a picture is cut.
+    """Configuration of tiling.
 
     Attributes:
-        across: tiles along the shorter side; None for as many as the network size asks for.
-        most: no more than so many along the shorter side: a tile with less context is guesswork.
+        across: tiles along the shorter side; None to derive it from the network size.
+        most: maximum number of tiles along the shorter side; smaller tiles lack context.
         overlap: share of a tile's side that it has in common with the next, 0.1–0.9.
         finer_than: differences slower than this share of the tile's side are left to the
             whole-picture map (the sigma of the low-pass).
@@ -72,14 +71,14 @@ def refine(
     size: int,
     options: TileOptions | None = None,
 ) -> FloatArray:
-    """Add the detail that tiles show to the map of the whole picture.
+    """Add the detail of tiles to the map of the whole image.
 
     Args:
         pixels: (H, W, 3) uint8 RGB.
         whole: (H, W) map of the whole picture in any unit; what is not finite stays as it is.
-        predict: runs the network on a piece of the picture.
-        size: the network input's shorter side in [px]: how much it can see at once.
-        options: how to cut.
+        predict: function that runs the network on a part of the image.
+        size: shorter side of the network input in [px].
+        options: configuration of tiling.
 
     Returns:
         (H, W) float32 in the unit of `whole`; `whole` itself where one tile would be the picture.
@@ -152,10 +151,10 @@ def windows(
 def tile_detail(
     tile: FloatArray, whole: FloatArray, spread: float, options: TileOptions
 ) -> FloatArray | None:
-    """Return what a tile knows better than the whole-picture map; None if it is not to be trusted.
+    """Return the detail that a tile adds to the whole-picture map; None if the tile is unreliable.
 
     Args:
-        tile: (h, w) the network's map of the tile, in whatever scale and shift.
+        tile: (h, w) network output for the tile, of any scale and shift.
         whole: (h, w) the whole-picture map there.
         spread: standard deviation of the whole-picture map over the picture, same unit.
         options: thresholds.

@@ -1,6 +1,6 @@
 """Per-pixel uncertainty from test-time augmentation, calibrated on measured depth.
 
-The image is shown mirrored, smaller and larger. The disagreement of the outputs, together with a
+The network also runs on mirrored and rescaled images. The disagreement of the outputs, together with a
 constant floor for errors that all of them share, gives
 
     sigma = sqrt((gain · disagreement)² + floor²) · unit
@@ -36,7 +36,7 @@ CALIBRATIONS = "calibration.json"
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What turns disagreement into sigma.
+    """Calibration that converts disagreement to sigma.
 
     Attributes:
         gain: sigma per disagreement, no unit.
@@ -44,7 +44,7 @@ class Calibration:
         weights: first 12 digits of the sha256 of the weights it was fitted for; "" for any.
         inside_1: share of true errors inside one sigma on pictures not used for the fit.
         inside_2: the same for two sigma.
-        protocol: what was fitted and tested on, in words.
+        protocol: description of the data of fit and test.
     """
 
     gain: float
@@ -78,8 +78,8 @@ def calibrate(
     Args:
         disagreements: (N,) from `uncertainty.disagreement`.
         errors: (N,) prediction minus truth, in `uncertainty.unit_scale`s.
-        weights: (N,) of the samples; None for equal ones.
-        bins: how many.
+        weights: (N,) weights of the samples; None for equal ones.
+        bins: number of bins.
     """
     from scipy.optimize import nnls
 
@@ -150,7 +150,7 @@ def stored_calibration(name: str, sha256: str, folder: Path | None = None) -> Ca
 
 
 def store_calibration(name: str, calibration: Calibration, folder: Path | None = None) -> Path:
-    """Keep a model's calibration beside the embedded weights; returns the file."""
+    """Store a model's calibration with the embedded weights, and return the path."""
     path = _store(folder)
     table = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     table[name] = asdict(calibration)
@@ -179,18 +179,18 @@ def disagreement(
     kind: Kind,
     scales: Sequence[float] = SCALES,
 ) -> FloatArray:
-    """Measure how the answers to a mirrored and rescaled picture differ from the reference.
+    """Measure how the outputs for mirrored and rescaled images differ from the reference.
 
-    Relative answers are first aligned to the reference, as their scale and shift mean nothing;
-    metric ones are not, as theirs do.
+    Relative outputs are first aligned to the reference, since their scale and shift are arbitrary;
+    metric outputs are not.
 
     Args:
         pixels: (H, W, 3) uint8 RGB.
         reference: (h, w) the network's own map of the picture.
-        predict: runs the network.
+        predict: function that runs the network.
         size: shorter side the reference was made at, in [px].
-        kind: of the map.
-        scales: factors of `size` to show the picture at.
+        kind: kind of the map.
+        scales: factors on `size` for the rescaled copies.
 
     Returns:
         (h, w) float32, root mean square over the views, in units of `unit_scale`.
@@ -209,7 +209,7 @@ def disagreement(
 
 
 def _smooth(squares: FloatArray) -> FloatArray:
-    """Average over some neighbors: a variance from three samples alone is itself mostly noise."""
+    """Smooth spatially, since a variance of three samples is noisy."""
     import cv2
 
     spread = 0.01 * min(squares.shape)
@@ -218,7 +218,7 @@ def _smooth(squares: FloatArray) -> FloatArray:
 
 
 def unit_scale(values: FloatArray, kind: Kind) -> FloatArray:
-    """Return what sigma is counted in: (1, 1) the range of a relative map, (H, W) metric values."""
+    """Return the unit of sigma: (1, 1) range of a relative map, or (H, W) metric values."""
     finite = values[np.isfinite(values)]
     if finite.size == 0:
         return np.ones((1, 1), np.float32)

@@ -1,4 +1,4 @@
-"""Depth of a whole video: read, estimate, steady, write, one frame at a time.
+"""Estimate the depth of a video: read, estimate, stabilize and write frame by frame.
 
 Memory does not grow with length. The results of a video appear at its end; an error or Ctrl-C half
 way leaves nothing behind.
@@ -15,7 +15,14 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.depth.stabilization import StabilizeConfig, Stabilizer, Step, View, follow, shrink
+from sightline.depth.stabilization import (
+    MotionStatus,
+    StabilizeConfig,
+    Stabilizer,
+    View,
+    follow,
+    shrink,
+)
 from sightline.errors import InputError
 from sightline.io.color import Palette, colorize, range_for_display
 from sightline.io.depth_video import Depth16VideoWriter, DepthFolderWriter
@@ -41,7 +48,7 @@ Progress = Callable[[int, int | None], bool | None]
 
 
 class FrameEstimator(Protocol):
-    """What is needed of a `DepthEstimator`."""
+    """Interface of estimators, implemented by `DepthEstimator`."""
 
     def infer(
         self, image: NDArray[np.uint8], *, camera: Camera | None, tiles: bool, sigma: bool
@@ -52,18 +59,18 @@ class FrameEstimator(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class VideoResult:
-    """What became of a video.
+    """Result of a video.
 
     Attributes:
-        frames: how many were written.
+        frames: number of written frames.
         fps: frames per second, exact; the average where the rate varies.
-        width: of the upright frames in [px]; a color video has even sides (see `files.video`).
-        height: of the upright frames in [px].
+        width: width of the upright frames in [px]; a color video has even sides (see `io.video`).
+        height: height of the upright frames in [px].
         kind: unit and direction of the values.
         cuts: numbers of the frames that begin a new shot, without the first.
-        segments: how often the 16-bit video had to change its scale, plus one; 0 without one.
-        damage: what was wrong with the file, in one line, or None.
-        outputs: what was written where.
+        segments: number of segments of the 16-bit video with a constant scale; 0 without that video.
+        damage: description of damage to the input file, or None.
+        outputs: path of each written format.
     """
 
     frames: int
@@ -80,7 +87,7 @@ class VideoResult:
 def video_outputs(
     path: str | AnyPath, out: str | AnyPath, save: Sequence[VideoFormat] = ("color", "ffv1", "npz")
 ) -> dict[VideoFormat, AnyPath]:
-    """Where the results of a video go: `DIR/<stem>_color.mp4`, `_depth.mkv`, `_frames/`."""
+    """Return the output paths of a video: `DIR/<stem>_color.mp4`, `_depth.mkv`, `_frames/`."""
     for kind in save:
         if kind not in VIDEO_ENDINGS:
             raise InputError(
@@ -108,18 +115,17 @@ def process_video(
     """Estimate the depth of every frame of a video.
 
     Args:
-        estimator: what `sightline.load` gives.
-        path: the video.
-        out: a folder, where the results are called after the video (see `video_outputs`), or the
-            path of each format wanted.
+        estimator: depth model, from `sightline.load`.
+        path: path of the video.
+        out: output folder (for names see `video_outputs`), or the path of each format.
         save: formats, when `out` is a folder: color video, 16-bit lossless video, `.npz` per frame.
-        stabilize: steady the maps from frame to frame; a config for other than the usual strength.
-        keep_audio: give the color video the sound of the source.
+        stabilize: whether to stabilize the maps over time, or a config for it.
+        keep_audio: copy the audio track to the color video.
         palette: colors of the color video.
         fov: horizontal field of view of the upright frames in [degrees]; None to assume a lens.
-        tiles: look at overlapping tiles for finer detail.
-        sigma: add per-pixel uncertainty; only `.npz` keeps it.
-        max_pixels: largest frame accepted.
+        tiles: add detail from overlapping tiles.
+        sigma: estimate per-pixel uncertainty; stored in `.npz` only.
+        max_pixels: maximum number of pixels of a frame.
         progress: called after every frame with frames done and frames in all, where known; False
             ends the video there, with the frames so far as result.
     """
@@ -159,7 +165,7 @@ def process_video(
 
 
 class _Steady:
-    """Steadies maps, or only watches for cuts; keeps the numbers of the frames that are one."""
+    """Stabilize maps or only detect cuts; record the frame numbers of cuts."""
 
     def __init__(self, stabilize: bool | StabilizeConfig) -> None:
         self.cuts: list[int] = []
@@ -172,10 +178,10 @@ class _Steady:
     def __call__(self, depth: DepthMap, frame: NDArray[np.uint8]) -> tuple[DepthMap, bool]:
         if self._stabilizer is not None:
             result = self._stabilizer.update(depth, frame)
-            depth, cut = result.depth, result.step is Step.CUT
+            depth, cut = result.depth, result.step is MotionStatus.CUT
         else:
             view = shrink(frame)
-            cut = self._last is None or follow(self._last, view).step is Step.CUT
+            cut = self._last is None or follow(self._last, view).step is MotionStatus.CUT
             self._last = view
         if cut and self._count > 0:
             self.cuts.append(self._count)
@@ -184,9 +190,9 @@ class _Steady:
 
 
 class DisplayRange:
-    """Ends of the color scale over a clip: they follow slowly, and jump only at cuts.
+    """Color range over a video: it changes slowly, and abruptly only at cuts.
 
-    A range taken from each frame anew, as is often done, makes a steady clip flicker.
+    A separate range for each frame makes a stable video flicker.
     """
 
     def __init__(self) -> None:
@@ -205,7 +211,7 @@ class DisplayRange:
 
 
 class _Sinks:
-    """The writers that were asked for, opened in `stack` so that they end well or badly together."""
+    """Open the requested writers in `stack`, so that they are committed or discarded together."""
 
     def __init__(
         self,

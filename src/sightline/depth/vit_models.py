@@ -1,4 +1,4 @@
-"""A Depth Anything network by name, for those who want its features rather than its depth."""
+"""Load a Depth Anything network by name, to use its features."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from sightline.models.entry import ModelSpec
 
 
 def read_vit(name: str) -> tuple[DepthAnything, ModelSpec]:
-    """Load the network, float32 and in eval mode, and how its pictures are normalized.
+    """Return the network in float32 and eval mode, and its image normalization.
 
     Args:
-        name: of the registry, or a weight file.
+        name: registry name or weight file.
 
     Raises:
-        InputError: it is no ViT.
+        InputError: the model is not a ViT.
     """
     found = resolve(name, purpose="depth")
     checkpoint = read_checkpoint(torch_source(found.path) or found.path)

@@ -24,14 +24,14 @@ _FULL = 64 * 1024
 
 @contextmanager
 def atomic_path(path: str | AnyPath, *, sync: bool = False) -> Iterator[Path]:
-    """Give a local temporary path with the same suffix; on success it becomes `path`.
+    """Yield a local temporary path with the same suffix; on success it is renamed to `path`.
 
-    The folder of `path` is made when missing. A killed process leaves at worst a hidden
+    The folder of `path` is created if missing. A killed process leaves at most a hidden
     `.<start of name>.<random>.part<suffix>` file, never a half-written `path`.
 
     Args:
         path: the file.
-        sync: wait until the disk has it, so that a power cut leaves the old or the new file whole.
+        sync: flush to disk, so that the old or the new file survives a power failure.
     """
     path = to_path(path)
     if is_remote(path):
@@ -85,7 +85,7 @@ def write_bytes(path: str | AnyPath, data: bytes) -> None:
 def write_text(path: str | AnyPath, text: str) -> None:
     r"""Write UTF-8 `text` to `path`, whole or not at all.
 
-    What UTF-8 has no bytes for, such as file names in other encodings, is written as `\udcff`.
+    Characters that UTF-8 cannot encode, such as file names in other encodings, are escaped as `\udcff`.
     """
     write_bytes(path, text.encode(errors="backslashreplace"))
 
@@ -93,10 +93,10 @@ def write_text(path: str | AnyPath, text: str) -> None:
 def make_folder(path: AnyPath) -> None:
     """Create the output folder before the work begins.
 
-    Object stores have no folders: there this is a no-op, and the first write finds what is wrong.
+    Object stores have no folders: there this is a no-op, and the first write reports errors.
 
     Raises:
-        InputError: it cannot be made.
+        InputError: the folder cannot be created.
     """
     if is_remote(path):
         return

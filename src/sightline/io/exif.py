@@ -1,9 +1,8 @@
 """Read orientation and focal length from EXIF, safely for any content.
 
-EXIF is a small TIFF file: directories of 12-byte entries with offsets into the block. Cameras and
-editors write all manner of nonsense there, so this parser knows only the numeric types, checks
-every offset, and leaves out what it cannot read. A TIFF picture is such a block from its first byte
-on.
+EXIF is a small TIFF file: directories of 12-byte entries with offsets into the block. Many
+cameras and editors write invalid entries, so this parser reads only numeric types, checks every offset,
+and skips what it cannot read. A TIFF image is such a block as a whole.
 """
 
 from __future__ import annotations
@@ -104,13 +103,13 @@ def camera(
 
     The 35 mm equivalent comes first, as it already contains the sensor and any crop in the camera;
     then the focal length with the sensor's pixel pitch. Values that give an absurd field of view
-    (below 0.5 or above 170 degrees along the longer side) are not believed.
+    (below 0.5 or above 170 degrees along the longer side) are ignored.
 
     Args:
-        tags: from `parse`.
-        width: of the upright picture in [px].
-        height: of the upright picture in [px].
-        turned: True when the stored picture lies on its side, so that its width is our height.
+        tags: tags returned by `parse`.
+        width: width of the upright picture in [px].
+        height: height of the upright picture in [px].
+        turned: whether the stored image is rotated by 90 degrees, so that width and height are swapped.
     """
     for focal in (
         _focal_from_35mm(tags, width, height),

@@ -97,7 +97,7 @@ def decode(data: bytes, kind: str, max_pixels: int, path: AnyPath | None) -> Dec
 
     Args:
         data: the whole file.
-        kind: from `formats.sniff`.
+        kind: name of the format, from `images.sniff`.
         max_pixels: checked against the header before anything is decoded.
         path: only for messages.
     """

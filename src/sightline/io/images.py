@@ -1,9 +1,9 @@
 """Read images of any common format: upright 8-bit RGB and the camera that took them.
 
-Right for EXIF rotation, alpha, palettes, CMYK, 1, 8, 16 and 32 bits, grayscale, animations (first
-frame), HDR and EXR; see `pixels` for how those become 8-bit RGB. The content decides the format,
+Handles EXIF rotation, alpha, palettes, CMYK, 1, 8, 16 and 32 bits, grayscale, animations (first
+frame), HDR and EXR; see `pixels` for the conversion to 8-bit RGB. The content determines the format,
 not the suffix. Sizes are checked in the header, before anything is decoded. Color profiles are not
-applied: the difference between, say, Display P3 and sRGB is small against what a network notices.
+applied: the difference between, for example, Display P3 and sRGB hardly affects a network.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Picture:
 
     Attributes:
         pixels: (H, W, 3) uint8 RGB, upright.
-        camera: of the same size; its `source` says whether EXIF told or we assume.
+        camera: camera with the size of the image; `source` is `exif` or `assumed`.
         path: the file it came from, when it came from one.
     """
 
@@ -61,10 +61,10 @@ def read_picture(
 
     Args:
         source: a path, the bytes of a file, or a binary stream.
-        max_pixels: larger pictures are refused by their header, before decoding.
+        max_pixels: maximum number of pixels, checked in the header before decoding.
 
     Raises:
-        InputError: for anything that is not a readable picture, in one line.
+        InputError: the file is not a readable image.
     """
     limit = max_pixels * _BYTES_PER_PIXEL + _METADATA_BYTES
     path: AnyPath | None = None

@@ -1,8 +1,8 @@
 """Expand inputs of the command line to a list of files: images, videos, folders, globs and URLs.
 
-Files named one by one are taken whatever their ending (the reader looks at the content); folders and
-globs give the files whose ending is known. Hidden files, and results of an earlier run that lie in
-the way, are passed over, as is what cannot be read twice: pipes, sockets and devices.
+Files named one by one are accepted with any suffix (the reader detects the format); folders and globs
+match files with a known suffix. Hidden files, results of an earlier run, and files that cannot be read
+twice (pipes, sockets, devices) are skipped.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class Source:
     """One input file.
 
     Attributes:
-        path: where it is, spelled as the user did.
-        inner: its path below the folder or glob that it was found by; the output keeps it.
-        is_video: to be read as a video rather than as a picture.
+        path: path as given by the user.
+        inner: path relative to the folder or glob that matched it; kept in the output folder.
+        is_video: whether to read it as a video.
     """
 
     path: AnyPath
@@ -49,9 +49,9 @@ def place(path: AnyPath) -> AnyPath: ...
 
 
 def place(path: AnyPath) -> AnyPath:
-    """Return the one absolute spelling of a file's path, folders resolved, the file itself not.
+    """Return the absolute path of a file, with links to folders resolved but not a link to the file.
 
-    Two links to one photograph are two inputs; two ways to one folder are one.
+    Two links to one file are two inputs; two paths to one folder are the same.
     """
     if is_remote(path):
         return path
@@ -61,14 +61,13 @@ def place(path: AnyPath) -> AnyPath:
 def real(path: Path) -> Path:
     """Return the absolute path without links.
 
-    `Path.resolve` raises where a link leads back to itself; here it is left as it is, for the one who
-    opens the file to complain of.
+    `Path.resolve` raises for a circular link; here it is kept, and opening the file reports it.
     """
     return Path(os.path.realpath(path))
 
 
 def mode_of(path: Path) -> int | None:
-    """Return the mode of the file that `path` leads to; None if there is none."""
+    """Return the mode of the file at `path`; None if there is none."""
     try:
         return path.stat().st_mode
     except (OSError, ValueError):  # ValueError: a null character in the name
@@ -82,13 +81,13 @@ def expand(
     out: AnyPath | None = None,
     own: AbstractSet[AnyPath] = frozenset(),
 ) -> list[Source]:
-    """List the files that `inputs` stand for, in the order given, folders sorted by name.
+    """List the files matched by `inputs`, in the order given; folders are sorted by name.
 
     Args:
         inputs: paths or URLs of files and folders, and local glob patterns (`*`, `?`, `[a-z]`, `**`).
         recursive: descend into subfolders of given folders.
-        out: the folder that results go to; it is not searched when it lies inside an input folder.
-        own: places of earlier results, never taken as inputs from a folder or glob.
+        out: output folder, which is not searched if it is inside an input folder.
+        own: paths of earlier results, which folders and globs do not match.
 
     Returns:
         At least one source; the same file never twice.

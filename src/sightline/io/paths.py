@@ -1,6 +1,6 @@
 """Paths of inputs and outputs: local files, and everything that fsspec reaches by a URL.
 
-`to_path` turns what a user typed into an `AnyPath`: a `pathlib.Path` for this machine, a
+`to_path` converts user input to an `AnyPath`: a `pathlib.Path` for this machine, a
 `upath.UPath` with the same methods for `s3://`, `gs://`, `hf://`, `memory://` and the rest. The
 plugin for a protocol (s3fs, gcsfs, …) is installed by the user.
 
@@ -35,10 +35,10 @@ class Entry:
     """One file of a listing.
 
     Attributes:
-        url: where it is, spelled as the folder was.
+        url: URL of the file.
         inner: its path below the folder that was listed, as the store spells it. Object stores allow
             any name, `../../etc` too: check with `is_safe` before making a file of that name.
-        size: in bytes.
+        size: size in bytes.
     """
 
     url: str
@@ -56,7 +56,7 @@ def is_url(place: str) -> bool:
 
 
 def to_path(place: str | AnyPath) -> AnyPath:
-    """Return the path that a string stands for; paths pass through.
+    """Convert a string to a path; paths are returned unchanged.
 
     Args:
         place: path of this machine, or URL of a protocol that fsspec knows. `file://` is local.
@@ -115,7 +115,7 @@ def listing(url: str, *, recursive: bool = False) -> list[Entry]:
     """List the files below a folder (or the one file that `url` names), sorted, hidden ones left out.
 
     Args:
-        url: of a folder, a bucket, or a file.
+        url: URL of a folder, a bucket or a file.
         recursive: also those of its subfolders.
 
     Raises:
@@ -181,7 +181,7 @@ def _hidden(inner: str) -> bool:
 
 @contextmanager
 def remote_errors(place: str | AnyPath) -> Iterator[None]:
-    """Turn what a remote file system raises into one line; every plugin has its own exceptions."""
+    """Convert errors of remote file systems to one line; every plugin has its own exceptions."""
     url = str(place)
     try:
         yield

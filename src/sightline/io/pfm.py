@@ -1,8 +1,8 @@
 """Read portable float maps (PFM), the depth format of multi-view stereo and optical flow sets.
 
 A text header of four words (`Pf` gray or `PF` color, width, height, scale), one white space, then
-float32 rows from the bottom to the top. A negative scale means little-endian; its size is a hint of
-the unit that hardly anyone heeds, so it is returned and not applied.
+float32 rows from the bottom to the top. A negative scale means little-endian; its absolute
+value is a unit that most files ignore, so it is returned but not applied.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def read_pfm(path: str | AnyPath, *, max_pixels: int = MAX_PIXELS) -> tuple[Floa
     """Read a float map.
 
     Args:
-        path: of the file.
-        max_pixels: larger maps are refused by their header, before anything is read.
+        path: path of the file.
+        max_pixels: maximum number of pixels, checked in the header before reading.
 
     Returns:
         (H, W) or, for color, (H, W, 3) float32 with the top row first, and the scale, positive.

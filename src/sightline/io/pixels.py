@@ -1,10 +1,9 @@
 """Convert pixels of any bit depth and number of channels to 8-bit RGB, HDR included.
 
 * 16-bit values are divided by 257 and rounded, so that 0 and 65535 become 0 and 255.
-* Transparency is laid over white: it is what people see around a cut-out on a page, and pictures of
-  things on white are common in what depth networks were trained on. The color stored under fully
-  transparent pixels is arbitrary (often black), so simply dropping alpha would show edges that no
-  one has ever seen.
+* Transparent pixels are blended with white, as on a web page; objects on white are common in training
+  data of depth networks. The color stored under fully transparent pixels is arbitrary (often black), so
+  dropping alpha would create spurious edges.
 * Linear light (HDR, EXR, float TIFF beyond 0–1) is exposed so that the logarithmic mean of
   luminance becomes middle gray, compressed by Reinhard's operator with a white point (Reinhard et
   al. 2002, eq. 4), and encoded as sRGB. The same pixels always give the same picture.
@@ -28,8 +27,8 @@ def to_rgb8(pixels: NDArray[Any], *, premultiplied: bool = False) -> RGB:
     """Return (H, W, 3) uint8 of (H, W) or (H, W, C) pixels, C = 1 to 4 in the order R, G, B, A.
 
     Args:
-        pixels: uint8 and uint16 by their full range; other integers as 16-bit when they fit, else
-            by the range they have; floats within 0–1 are display values, others linear light.
+        pixels: uint8 and uint16 use their full range; other integers are read as 16-bit if they fit,
+            else scaled by their range; floats within 0–1 are display values, others linear light.
         premultiplied: True when the colors were already multiplied by alpha.
     """
     if pixels.ndim == 2:
@@ -135,7 +134,7 @@ def hdr_to_srgb(coded: NDArray[np.uint16], transfer: Transfer) -> NDArray[np.uin
 
     Args:
         coded: (H, W, 3) non-linear BT.2020 RGB, full range of 16 bits.
-        transfer: which curve it is coded by.
+        transfer: transfer curve of the input.
 
     Returns:
         (H, W, 3) uint8 sRGB.

@@ -1,9 +1,9 @@
 """Write PNG with text chunks, fast; read headers and text, and check files.
 
-Why not Pillow or OpenCV for writing: one cannot be told the cheap filter, the other cannot write
-text, and both use one thread. Here rows are filtered by differences to the row above (depth is
-smooth, so the differences are small), cut into bands, deflated in parallel and joined into one
-stream; the bytes do not depend on the number of threads.
+Pillow cannot select the fast filter, OpenCV cannot write text, and both use one thread. Here rows are
+filtered by differences to the row above (depth is smooth, so the differences are small), split into
+bands, deflated in parallel and joined into one stream. The bytes are the same for any number of
+threads.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 `.glb` is glTF 2.0 in one file, for browsers, phones, Blender and AR:
 
-* Frame: glTF has x right, y up, z towards the viewer, so y and z change sign on the way out and in.
+* Frame: glTF has x right, y up, z toward the viewer, so y and z change sign on the way out and in.
   That is a half turn about x, not a mirror, so triangles keep their side.
 * Unit: glTF means meters. A cloud without unit is written as it is, and says so in the extras.
 * Colors: glTF wants vertex colors in linear light (section 3.7.2.1). The 8-bit sRGB values are

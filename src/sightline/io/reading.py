@@ -25,11 +25,11 @@ GET_AGAIN = "copy or download it again"
 def open_file(path: str | AnyPath, *, what: str = "file") -> Iterator[BinaryIO]:
     """Open a regular file that is not empty; remote files may be.
 
-    Pipes and devices are refused before they are opened: that, or reading them, may wait for ever.
+    Pipes and devices are refused before they are opened: opening or reading them may block forever.
 
     Args:
-        path: of the file.
-        what: what the file should have been, for the message ("picture", "depth file").
+        path: path of the file.
+        what: expected type of the file, for the message ("picture", "depth file").
     """
     path = to_path(path)
     if is_remote(path):
@@ -68,7 +68,7 @@ def read_bytes(path: str | AnyPath, *, limit: int, what: str = "file") -> bytes:
     Args:
         path: a regular file, local or remote.
         limit: refuse files larger than this, in bytes; nothing of them is read.
-        what: what the file should have been, for the message ("picture", "depth file").
+        what: expected type of the file, for the message ("picture", "depth file").
     """
     path = to_path(path)
     with open_file(path, what=what) as file:
@@ -141,7 +141,7 @@ def lacking(error: Exception) -> str:
 
 
 def parse_kind(word: str) -> Kind:
-    """Return the `Kind` a file names, with a message that lists what there is."""
+    """Return the `Kind` that a file names; the error lists the valid ones."""
     try:
         return Kind(word)
     except ValueError as error:

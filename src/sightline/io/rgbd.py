@@ -34,9 +34,9 @@ class Truth:
         pixels: (H, W, 3) uint8.
         disparity: (H, W) 1/meters where `metric`, else in any unit; 0 where unknown.
         known: (H, W) where it was measured.
-        metric: whether the truth came in meters.
-        dense: whether most pixels are known and edges can be judged.
-        camera: None where the set does not say.
+        metric: whether the ground truth is in meters.
+        dense: whether most pixels are known, so that edges can be evaluated.
+        camera: camera; None if unknown.
     """
 
     sample: str

@@ -96,12 +96,12 @@ class VideoInfo:
     """Metadata of a video file.
 
     Attributes:
-        width: of the upright frames, in [px].
-        height: of the upright frames, in [px].
+        width: width of the upright frames, in [px].
+        height: height of the upright frames, in [px].
         fps: frames per second, exact; the average where the rate varies.
-        frames: how many the container claims or its duration suggests; None when it says neither.
-        duration: in [s], None when unknown.
-        has_audio: whether there is sound.
+        frames: number of frames, declared or derived from the duration; None if unknown.
+        duration: duration in [s]; None if unknown.
+        has_audio: whether there is an audio track.
         pixel_aspect: width of a pixel divided by its height, of the upright frames.
         tags: metadata of container and stream, keys in lower case.
     """
@@ -121,7 +121,7 @@ def open_video(path: str | AnyPath, *, max_pixels: int = MAX_PIXELS) -> VideoRea
 
     Args:
         path: file or URL; its content decides the format, not its suffix.
-        max_pixels: largest frame accepted.
+        max_pixels: maximum number of pixels of a frame.
     """
     return VideoReader(to_path(path), max_pixels)
 
@@ -131,9 +131,9 @@ class VideoReader:
 
     Attributes:
         info: sizes, rate, length.
-        time: of the frame given last, in [s] since the first frame.
-        stamp: presentation time of the frame given last as stored, in [s]; None without one.
-        count: frames given so far.
+        time: time of the last returned frame, in [s] since the first frame.
+        stamp: stored presentation time of the last returned frame, in [s]; None without one.
+        count: number of frames returned so far.
     """
 
     def __init__(self, path: AnyPath, max_pixels: int) -> None:

@@ -1,4 +1,4 @@
-"""Write color video: H.264 in MP4 that plays everywhere, with the sound of another file if asked.
+"""Write color video: H.264 in MP4, optionally with the audio track of another file.
 
 * Written whole or not at all: a temporary file beside the target, renamed at the end. An error or
   Ctrl-C inside the `with` statement leaves nothing behind.
@@ -35,11 +35,11 @@ from sightline.io.video import open_container
 def output(path: str | AnyPath, options: dict[str, str] | None = None) -> Iterator[OutputContainer]:
     """Open a container for writing; it becomes `path` if the block succeeds, else it is removed.
 
-    A failed write (a full disk, say) comes out as the one-line error `atomic_path` makes of it.
+    A failed write, such as on a full disk, raises the one-line error of `atomic_path`.
 
     Args:
         path: its suffix chooses the format.
-        options: of the muxer.
+        options: options of the muxer.
     """
     with atomic_path(path) as temporary:
         try:
@@ -211,8 +211,8 @@ class ColorVideoWriter:
 
     Args:
         path: ends in `.mp4`, `.mov` or `.mkv`.
-        width: of the frames, in [px].
-        height: of the frames, in [px].
+        width: width of the frames, in [px].
+        height: height of the frames, in [px].
         fps: frames per second, exact; the average where `write` is given times.
         audio_from: keep the sound of this file: copied as it is, or turned into AAC where the
             container cannot hold it. A file without sound gives a silent video.

@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from sightline.jobs.depth import DepthTask
     from sightline.jobs.labels import LabelTask
     from sightline.jobs.metric import MetricTask
-    from sightline.jobs.naming import Job
+    from sightline.jobs.naming import BatchJob
     from sightline.jobs.options import BatchConfig
     from sightline.jobs.runner import run
-    from sightline.jobs.task import BatchTask, Outcome
+    from sightline.jobs.task import BatchOutcome, BatchTask
 
 __all__ = [
     "BatchConfig",
+    "BatchJob",
+    "BatchOutcome",
     "BatchTask",
     "DepthTask",
-    "Job",
     "LabelTask",
     "MetricTask",
-    "Outcome",
     "run",
 ]
 
@@ -41,10 +41,10 @@ __getattr__, __dir__ = lazy_exports(
         "BatchConfig": "options",
         "BatchTask": "task",
         "DepthTask": "depth",
-        "Job": "naming",
+        "BatchJob": "naming",
         "LabelTask": "labels",
         "MetricTask": "metric",
-        "Outcome": "task",
+        "BatchOutcome": "task",
         "run": "runner",
     },
 )

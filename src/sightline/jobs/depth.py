@@ -14,9 +14,9 @@ from sightline.io.images import Picture, read_picture
 from sightline.io.inputs import expand
 from sightline.io.paths import AnyPath
 from sightline.jobs.manifest import Manifest
-from sightline.jobs.naming import VIDEO_FORMATS, Job, plan
+from sightline.jobs.naming import VIDEO_FORMATS, BatchJob, plan
 from sightline.jobs.options import BatchConfig
-from sightline.jobs.task import BatchTask, Notify, Outcome
+from sightline.jobs.task import BatchOutcome, BatchTask, Notify
 from sightline.models.download import resolve
 from sightline.types import Camera, CameraSource, DepthMap
 
@@ -50,7 +50,7 @@ class DepthTask(BatchTask[Picture, DepthMap]):
         """Requested number of CPU threads."""
         return self.config.threads
 
-    def prepare(self, inputs: Sequence[str | AnyPath], out: AnyPath) -> list[Job]:
+    def prepare(self, inputs: Sequence[str | AnyPath], out: AnyPath) -> list[BatchJob]:
         """Find images and videos and assign the output files."""
         own = Manifest(out).outputs()
         sources = expand(inputs, recursive=self.batch.recursive, out=out, own=own)
@@ -58,7 +58,7 @@ class DepthTask(BatchTask[Picture, DepthMap]):
 
     def begin(
         self,
-        jobs: Sequence[Job],  # noqa: ARG002
+        jobs: Sequence[BatchJob],  # noqa: ARG002
         out: AnyPath,
         notify: Notify | None,
     ) -> tuple[Manifest, str]:
@@ -90,11 +90,11 @@ class DepthTask(BatchTask[Picture, DepthMap]):
         assert self._estimator is not None, "call open first"
         return self._estimator
 
-    def read(self, job: Job) -> Picture:
+    def read(self, job: BatchJob) -> Picture:
         """Decode an image."""
         return read_picture(job.source, max_pixels=self.config.max_pixels)
 
-    def compute(self, job: Job, data: Picture) -> DepthMap:  # noqa: ARG002
+    def compute(self, job: BatchJob, data: Picture) -> DepthMap:  # noqa: ARG002
         """Estimate depth."""
         camera = data.camera
         if self.config.fov is not None:
@@ -102,11 +102,11 @@ class DepthTask(BatchTask[Picture, DepthMap]):
         config = self.config
         return self.estimator.infer(data, camera=camera, tiles=config.tiles, sigma=config.sigma)
 
-    def write(self, job: Job, data: Picture, result: DepthMap) -> Outcome:
+    def write(self, job: BatchJob, data: Picture, result: DepthMap) -> BatchOutcome:
         """Write a depth map in every requested format."""
         write_map(job.outputs, data, result, self.batch.palette)
         camera = result.camera or data.camera
-        return Outcome(
+        return BatchOutcome(
             job,
             kind=result.kind.value,
             unit=result.unit,
@@ -115,7 +115,7 @@ class DepthTask(BatchTask[Picture, DepthMap]):
             camera=camera.source.value,
         )
 
-    def process_video(self, job: Job) -> Outcome:
+    def process_video(self, job: BatchJob) -> BatchOutcome:
         """Estimate depth frame by frame."""
         config, report = self.config, self.on_progress
         result = video.process_video(
@@ -132,7 +132,7 @@ class DepthTask(BatchTask[Picture, DepthMap]):
             progress=None if report is None else lambda done, total: report(done, total, ""),
         )
         source = CameraSource.ASSUMED if config.fov is None else CameraSource.GIVEN
-        return Outcome(
+        return BatchOutcome(
             job,
             kind=result.kind.value,
             unit=result.kind.unit,

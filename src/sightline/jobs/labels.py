@@ -29,8 +29,8 @@ from sightline.io.images import PICTURE_SUFFIXES, read_picture
 from sightline.io.inputs import expand, mode_of, place, real
 from sightline.io.paths import AnyPath, is_remote, is_safe, listing, to_path
 from sightline.io.reading import naming, read_bytes
-from sightline.jobs.naming import Job
-from sightline.jobs.task import BatchTask, Notify, Outcome
+from sightline.jobs.naming import BatchJob
+from sightline.jobs.task import BatchOutcome, BatchTask, Notify
 from sightline.models.download import resolve
 from sightline.runtime.parallel import AbortMap
 from sightline.types import FloatArray, Kind
@@ -66,12 +66,12 @@ class LabelTask(BatchTask[NDArray[np.uint8], FloatArray]):
         """Requested number of CPU threads."""
         return self.config.threads
 
-    def prepare(self, inputs: Sequence[str | AnyPath], out: AnyPath) -> list[Job]:
+    def prepare(self, inputs: Sequence[str | AnyPath], out: AnyPath) -> list[BatchJob]:
         """Find images and assign a label to each."""
         return plan_labels(inputs, out, recursive=self.config.recursive)
 
     def begin(
-        self, jobs: Sequence[Job], out: AnyPath, notify: Notify | None
+        self, jobs: Sequence[BatchJob], out: AnyPath, notify: Notify | None
     ) -> tuple[LabelFolder, str]:
         """Find the teacher and claim the folder for it."""
         config = self.config
@@ -127,7 +127,7 @@ class LabelTask(BatchTask[NDArray[np.uint8], FloatArray]):
         assert self._teacher is not None, "call begin first"
         return self._teacher
 
-    def read(self, job: Job) -> NDArray[np.uint8]:
+    def read(self, job: BatchJob) -> NDArray[np.uint8]:
         """Decode an image."""
         if not job.outputs:
             raise InputError(
@@ -136,7 +136,7 @@ class LabelTask(BatchTask[NDArray[np.uint8], FloatArray]):
         with naming(job.source):
             return read_picture(job.source, max_pixels=self.config.max_pixels).pixels
 
-    def compute(self, job: Job, data: NDArray[np.uint8]) -> FloatArray:
+    def compute(self, job: BatchJob, data: NDArray[np.uint8]) -> FloatArray:
         """Predict disparity."""
         assert self._network is not None, "call open first"
         try:
@@ -144,7 +144,7 @@ class LabelTask(BatchTask[NDArray[np.uint8], FloatArray]):
         except SightlineError as error:
             raise SightlineError(f"{job.source}: {error}") from error
 
-    def write(self, job: Job, data: NDArray[np.uint8], result: FloatArray) -> Outcome:
+    def write(self, job: BatchJob, data: NDArray[np.uint8], result: FloatArray) -> BatchOutcome:
         """Write the label.
 
         Raises:
@@ -160,7 +160,7 @@ class LabelTask(BatchTask[NDArray[np.uint8], FloatArray]):
                 raise
             raise AbortMap(error) from error
         kind = self.teacher.kind
-        return Outcome(
+        return BatchOutcome(
             job, kind=kind.value, unit=kind.unit, width=data.shape[1], height=data.shape[0]
         )
 
@@ -179,7 +179,7 @@ class LabelFolder:
         InputError: the folder has labels of another teacher, or of unknown origin.
     """
 
-    def __init__(self, out: AnyPath, teacher: Teacher, jobs: Sequence[Job]) -> None:
+    def __init__(self, out: AnyPath, teacher: Teacher, jobs: Sequence[BatchJob]) -> None:
         record = out / NAME
         if _exists(record):
             _check_teacher(out, record, teacher)
@@ -198,7 +198,7 @@ class LabelFolder:
         # A URL is listed once instead of once per label.
         self._at_url = _files_at(out, empty=False) if is_remote(out) else frozenset()
 
-    def is_done(self, job: Job, settings: str) -> bool:
+    def is_done(self, job: BatchJob, settings: str) -> bool:
         """Return whether the label exists and is complete; `settings` is the teacher's checksum."""
         return bool(job.paths) and all(
             str(path) in self._at_url if is_remote(path) else is_finished(path, settings)
@@ -206,11 +206,11 @@ class LabelFolder:
         )
 
     @contextmanager
-    def working(self, jobs: Sequence[Job], settings: str) -> Iterator[None]:  # noqa: ARG002
+    def working(self, jobs: Sequence[BatchJob], settings: str) -> Iterator[None]:  # noqa: ARG002
         """Do nothing: a label is its own record."""
         yield
 
-    def finish(self, job: Job) -> None:
+    def finish(self, job: BatchJob) -> None:
         """Do nothing: a label is its own record."""
 
 
@@ -238,7 +238,7 @@ def _check_teacher(out: AnyPath, record: AnyPath, teacher: Teacher) -> None:
         )
 
 
-def _refuse_unknown_labels(out: AnyPath, jobs: Sequence[Job]) -> None:
+def _refuse_unknown_labels(out: AnyPath, jobs: Sequence[BatchJob]) -> None:
     """Refuse to replace labels that no teacher is recorded for."""
     paths = [path for job in jobs for path in job.paths]
     here = _files_at(out) if is_remote(out) else frozenset()
@@ -286,7 +286,7 @@ class _Found:
 
 def plan_labels(
     inputs: Sequence[str | AnyPath], out: AnyPath, *, recursive: bool = False
-) -> list[Job]:
+) -> list[BatchJob]:
     """Find images and assign a label to each.
 
     An image whose name points outside of the folder gets no label; it fails when it is processed.
@@ -312,7 +312,7 @@ def plan_labels(
     shared = Counter(one.short.casefold() for one in safe)
     names = [one.long if shared[one.short.casefold()] > 1 else one.short for one in safe]
     counts = Counter(name.casefold() for name in names)
-    jobs = [Job(one.picture, False, one.inner, ()) for one in found.values() if not one.safe]
+    jobs = [BatchJob(one.picture, False, one.inner, ()) for one in found.values() if not one.safe]
     for one, name in zip(safe, names, strict=True):
         label = out / name
         if counts[name.casefold()] > 1 or place(label) in found:
@@ -321,7 +321,7 @@ def plan_labels(
                 path=one.picture,
                 remedy="choose another --out, or give fewer inputs at once",
             )
-        jobs.append(Job(one.picture, False, name.removesuffix(".png"), (("png", label),)))
+        jobs.append(BatchJob(one.picture, False, name.removesuffix(".png"), (("png", label),)))
     return jobs
 
 

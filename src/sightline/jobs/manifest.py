@@ -24,7 +24,7 @@ from sightline.io.atomic import write_text
 from sightline.io.inputs import place, real
 from sightline.io.paths import AnyPath, is_remote, to_path
 from sightline.io.reading import read_bytes
-from sightline.jobs.naming import Job
+from sightline.jobs.naming import BatchJob
 
 NAME = ".sightline.json"
 VERSION = 2
@@ -53,7 +53,7 @@ class _Record:
 
 
 class Manifest:
-    """Records of one output folder, by the name of the result (`Job.key`).
+    """Records of one output folder, by the name of the result (`BatchJob.key`).
 
     Records are keyed by result, so a record is replaced when another input makes that result.
     """
@@ -82,7 +82,7 @@ class Manifest:
                 return to_path(record.origin.source)
         return None
 
-    def is_done(self, job: Job, settings: str) -> bool:
+    def is_done(self, job: BatchJob, settings: str) -> bool:
         """Return whether all files of a job exist, made from this input with these settings."""
         record = self._records.get(job.key)
         return (
@@ -93,7 +93,7 @@ class Manifest:
         )
 
     @contextmanager
-    def working(self, jobs: Sequence[Job], settings: str) -> Iterator[None]:
+    def working(self, jobs: Sequence[BatchJob], settings: str) -> Iterator[None]:
         """Record `jobs` as planned, and those that `finish` was not called for as undone at the end."""
         for job in jobs:
             self._plan(job, settings)
@@ -105,7 +105,7 @@ class Manifest:
                 self._settle(job)
             self.save()
 
-    def finish(self, job: Job) -> None:
+    def finish(self, job: BatchJob) -> None:
         """Record that one of the jobs in work is done; save now and then."""
         record = self._records[job.key]
         self._records[job.key] = replace(record, done=record.done | self._names(job))
@@ -129,14 +129,14 @@ class Manifest:
         now = time.monotonic()
         self._next_save = now + max(1.0, 20 * (now - start))
 
-    def _plan(self, job: Job, settings: str) -> None:
+    def _plan(self, job: BatchJob, settings: str) -> None:
         """Record a job's files as planned; those made from the same origin before stay done."""
         origin, names = _origin(job, settings), self._names(job)
         before = self._records.get(job.key) or _Record(origin, frozenset(), frozenset())
         done = before.done if before.origin == origin else frozenset()
         self._records[job.key] = _Record(origin, before.outputs | names, done)
 
-    def _settle(self, job: Job) -> None:
+    def _settle(self, job: BatchJob) -> None:
         """Drop the files of a job that were planned and not written."""
         record = self._records[job.key]
         made = {name for name in record.outputs if _exists(self.folder / name)}
@@ -145,7 +145,7 @@ class Manifest:
         else:
             del self._records[job.key]
 
-    def _names(self, job: Job) -> frozenset[str]:
+    def _names(self, job: BatchJob) -> frozenset[str]:
         return frozenset(self._inside(path) for path in job.paths)
 
     def _inside(self, path: AnyPath) -> str:
@@ -160,7 +160,7 @@ def _exists(path: AnyPath) -> bool:
     return path.exists() if is_remote(path) else os.path.lexists(path)
 
 
-def _origin(job: Job, settings: str) -> _Origin:
+def _origin(job: BatchJob, settings: str) -> _Origin:
     size = mtime = -1  # of an input that does not exist
     with suppress(OSError):
         state = job.source.stat()

@@ -14,9 +14,9 @@ from sightline.io.paths import AnyPath
 from sightline.io.reading import naming
 from sightline.jobs.depth import write_map
 from sightline.jobs.manifest import Manifest
-from sightline.jobs.naming import PICTURE_DEFAULT, Job, plan
+from sightline.jobs.naming import PICTURE_DEFAULT, BatchJob, plan
 from sightline.jobs.options import BatchConfig
-from sightline.jobs.task import BatchTask, Notify, Outcome
+from sightline.jobs.task import BatchOutcome, BatchTask, Notify
 from sightline.metric.estimation import MetricResult
 from sightline.metric.known_sizes import KnownSizes
 from sightline.metric.options import MetricConfig
@@ -45,7 +45,7 @@ class MetricTask(BatchTask[Picture, MetricResult]):
         """Requested number of CPU threads."""
         return self.config.threads
 
-    def prepare(self, inputs: Sequence[str | AnyPath], out: AnyPath) -> list[Job]:
+    def prepare(self, inputs: Sequence[str | AnyPath], out: AnyPath) -> list[BatchJob]:
         """Find images and assign the output files."""
         own = Manifest(out).outputs()
         sources = expand(inputs, recursive=self.batch.recursive, out=out, own=own)
@@ -62,7 +62,7 @@ class MetricTask(BatchTask[Picture, MetricResult]):
 
     def begin(
         self,
-        jobs: Sequence[Job],  # noqa: ARG002
+        jobs: Sequence[BatchJob],  # noqa: ARG002
         out: AnyPath,
         notify: Notify | None,
     ) -> tuple[Manifest, str]:
@@ -81,11 +81,11 @@ class MetricTask(BatchTask[Picture, MetricResult]):
         self._known = known_of(self.config)
         self._tools = load_tools(self.config, notify, threads)
 
-    def read(self, job: Job) -> Picture:
+    def read(self, job: BatchJob) -> Picture:
         """Decode an image."""
         return read_picture(job.source, max_pixels=self.config.max_pixels)
 
-    def compute(self, job: Job, data: Picture) -> MetricResult:
+    def compute(self, job: BatchJob, data: Picture) -> MetricResult:
         """Estimate metric depth."""
         assert self._known is not None, "call open first"
         assert self._tools is not None, "call open first"
@@ -99,12 +99,12 @@ class MetricTask(BatchTask[Picture, MetricResult]):
         with naming(job.source):
             return meters_of(data, self._known, self._tools, self.config, on_painting)
 
-    def write(self, job: Job, data: Picture, result: MetricResult) -> Outcome:
+    def write(self, job: BatchJob, data: Picture, result: MetricResult) -> BatchOutcome:
         """Write a depth map in every requested format, and its evidence."""
         write_meters(job.outputs, data, result, self.batch.palette)
         depth = result.depth
         first, *rest = summarize(result)
-        return Outcome(
+        return BatchOutcome(
             job,
             kind=depth.kind.value,
             unit=depth.unit,

@@ -45,7 +45,7 @@ VIDEO_DEFAULT: tuple[Format, ...] = ("png", "color")
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class BatchJob:
     """One input and its output files.
 
     Attributes:
@@ -68,7 +68,7 @@ class Job:
         """Paths of the files to write."""
         return tuple(path for _, path in self.outputs)
 
-    def absolute(self) -> Job:
+    def absolute(self) -> BatchJob:
         """Return the same job for a process that runs in another folder."""
         outputs = tuple((kind, _absolute(path)) for kind, path in self.outputs)
         return replace(self, source=_absolute(self.source), outputs=outputs)
@@ -83,7 +83,7 @@ def plan(
     out: AnyPath,
     save: Sequence[str] | None = None,
     own: AbstractSet[AnyPath] = frozenset(),
-) -> list[Job]:
+) -> list[BatchJob]:
     """Assign output files to every source, no two of them the same.
 
     Args:
@@ -117,7 +117,7 @@ def plan(
     return jobs
 
 
-def _job(source: Source, name: PurePath, out: AnyPath, save: Sequence[str] | None) -> Job:
+def _job(source: Source, name: PurePath, out: AnyPath, save: Sequence[str] | None) -> BatchJob:
     if save is None:
         save = VIDEO_DEFAULT if source.is_video else PICTURE_DEFAULT
     endings = PICTURE_ENDINGS
@@ -131,10 +131,10 @@ def _job(source: Source, name: PurePath, out: AnyPath, save: Sequence[str] | Non
                 remedy=f"use --save {','.join(endings)}, or give the images alone",
             )
     outputs = tuple((kind, out / f"{name}{endings[kind]}") for kind in save)
-    return Job(source.path, source.is_video, name.as_posix(), outputs)
+    return BatchJob(source.path, source.is_video, name.as_posix(), outputs)
 
 
-def _clashes(jobs: Sequence[Job], inputs: AbstractSet[str]) -> set[str]:
+def _clashes(jobs: Sequence[BatchJob], inputs: AbstractSet[str]) -> set[str]:
     """Return outputs that two jobs share or that are inputs."""
     counts = Counter(_fold(path) for job in jobs for path in job.paths)
     return {path for path, count in counts.items() if count > 1 or path in inputs}
@@ -157,7 +157,7 @@ def _with_folders(sources: Sequence[Source]) -> list[PurePath]:
     return [path.relative_to(common) for path in paths]
 
 
-def _check_names(job: Job) -> None:
+def _check_names(job: BatchJob) -> None:
     """Refuse an input whose results would have names that are too long."""
     longest = max(len(os.fsencode(path.name)) for path in job.paths)
     if longest > NAME_MAX:

@@ -14,8 +14,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from sightline.jobs.naming import Job
-from sightline.jobs.task import BatchTask, Outcome, failed
+from sightline.jobs.naming import BatchJob
+from sightline.jobs.task import BatchOutcome, BatchTask, failed
 from sightline.runtime.parallel import AbortMap
 
 WRITERS = 2
@@ -24,7 +24,7 @@ WRITERS = 2
 _Timed = tuple[Any, float]
 
 
-def process(task: BatchTask[Any, Any], job: Job) -> Outcome:
+def process(task: BatchTask[Any, Any], job: BatchJob) -> BatchOutcome:
     """Do one job from beginning to end; a failure is an outcome.
 
     Raises:
@@ -33,7 +33,7 @@ def process(task: BatchTask[Any, Any], job: Job) -> Outcome:
     if job.is_video:
         return _guarded(job, lambda: task.process_video(job))
 
-    def stages() -> Outcome:
+    def stages() -> BatchOutcome:
         data = task.read(job)
         return task.write(job, data, task.compute(job, data))
 
@@ -42,9 +42,9 @@ def process(task: BatchTask[Any, Any], job: Job) -> Outcome:
 
 def run_pipeline(
     task: BatchTask[Any, Any],
-    jobs: Sequence[Job],
-    on_late: Callable[[Outcome], None] | None = None,
-) -> Generator[Outcome, None, None]:
+    jobs: Sequence[BatchJob],
+    on_late: Callable[[BatchOutcome], None] | None = None,
+) -> Generator[BatchOutcome, None, None]:
     """Do the jobs one after the other with their stages overlapping; yield outcomes in their order.
 
     If the caller stops early (`close()`), or at Ctrl-C, files that are being written are finished and
@@ -59,7 +59,7 @@ def run_pipeline(
         SightlineError: the error of an `AbortMap`.
     """
     reader, writers = ThreadPoolExecutor(1, "read"), ThreadPoolExecutor(WRITERS, "write")
-    written: deque[Future[Outcome]] = deque()
+    written: deque[Future[BatchOutcome]] = deque()
     try:
         for job, step in _read_ahead(task, jobs, reader):
             written.append(_continue(task, job, step, writers))
@@ -79,10 +79,10 @@ def run_pipeline(
 
 
 def _read_ahead(
-    task: BatchTask[Any, Any], jobs: Sequence[Job], reader: ThreadPoolExecutor
-) -> Iterator[tuple[Job, Future[_Timed] | None]]:
+    task: BatchTask[Any, Any], jobs: Sequence[BatchJob], reader: ThreadPoolExecutor
+) -> Iterator[tuple[BatchJob, Future[_Timed] | None]]:
     """Yield each job with its future data (None for a video) while the next one is being read."""
-    ahead: deque[tuple[Job, Future[_Timed] | None]] = deque()
+    ahead: deque[tuple[BatchJob, Future[_Timed] | None]] = deque()
     for job in jobs:
         step = None if job.is_video else reader.submit(_timed, task.read, job)
         ahead.append((job, step))
@@ -93,10 +93,10 @@ def _read_ahead(
 
 def _continue(
     task: BatchTask[Any, Any],
-    job: Job,
+    job: BatchJob,
     step: Future[_Timed] | None,
     writers: ThreadPoolExecutor,
-) -> Future[Outcome]:
+) -> Future[BatchOutcome]:
     """Run the network on one job here and give the result to the writers."""
     if step is None:
         return _finished(_guarded(job, lambda: task.process_video(job)))
@@ -111,7 +111,7 @@ def _continue(
     return writers.submit(_guarded, job, lambda: task.write(job, data, result), before)
 
 
-def _guarded(job: Job, call: Callable[[], Outcome], before: float = 0.0) -> Outcome:
+def _guarded(job: BatchJob, call: Callable[[], BatchOutcome], before: float = 0.0) -> BatchOutcome:
     """Return the outcome of `call`, or its failure; `before` is the time already spent in [s]."""
     try:
         outcome, seconds = _timed(call)
@@ -128,7 +128,7 @@ def _timed(call: Callable[..., Any], *args: Any) -> _Timed:
     return result, time.perf_counter() - start
 
 
-def _finished(outcome: Outcome) -> Future[Outcome]:
-    future: Future[Outcome] = Future()
+def _finished(outcome: BatchOutcome) -> Future[BatchOutcome]:
+    future: Future[BatchOutcome] = Future()
     future.set_result(outcome)
     return future

@@ -10,22 +10,22 @@ from typing import Any
 
 from sightline.config import ParallelConfig
 from sightline.io.paths import AnyPath
-from sightline.jobs.naming import Job
+from sightline.jobs.naming import BatchJob
 from sightline.jobs.pipeline import process, run_pipeline
-from sightline.jobs.task import BatchTask, Notify, OnProgress, Outcome, failed
+from sightline.jobs.task import BatchOutcome, BatchTask, Notify, OnProgress, failed
 from sightline.runtime.parallel import WithModel, map_inputs, uses_workers, worker_threads
 
 
 def run(
     task: BatchTask[Any, Any],
-    jobs: Sequence[Job],
+    jobs: Sequence[BatchJob],
     out: AnyPath,
     parallel: ParallelConfig | None = None,
     *,
     resume: bool = False,
     notify: Notify | None = None,
     on_progress: OnProgress | None = None,
-) -> Generator[Outcome, None, None]:
+) -> Generator[BatchOutcome, None, None]:
     """Do the jobs and yield an outcome for each: skipped jobs first, others as they end.
 
     A failed file is an outcome, not an exception: the caller decides whether to continue. A result is
@@ -49,13 +49,13 @@ def run(
     waiting = []
     for job in jobs:
         if resume and record.is_done(job, settings):
-            yield Outcome(job, skipped=True)
+            yield BatchOutcome(job, skipped=True)
         else:
             waiting.append(job)
     if not waiting:
         return
 
-    def note(outcome: Outcome) -> None:
+    def note(outcome: BatchOutcome) -> None:
         if outcome.failure is None:
             record.finish(outcome.job)
 
@@ -78,14 +78,14 @@ def _opened(task: BatchTask[Any, Any], threads: int | None) -> BatchTask[Any, An
 
 
 def _run_workers(
-    task: BatchTask[Any, Any], jobs: Sequence[Job], parallel: ParallelConfig
-) -> Generator[Outcome, None, None]:
+    task: BatchTask[Any, Any], jobs: Sequence[BatchJob], parallel: ParallelConfig
+) -> Generator[BatchOutcome, None, None]:
     """Do the jobs in several processes or on a cluster; yield outcomes as they come.
 
     On one machine the threads are divided among the workers. Stopping early (`close()`) or Ctrl-C
     ends the workers; they remove what they were writing.
     """
-    originals: dict[Job, Job] = {}
+    originals: dict[BatchJob, BatchJob] = {}
     threads = worker_threads(parallel, len(jobs), task.threads)
     if parallel.cluster:
         originals = {job.absolute(): job for job in jobs}  # workers may run in another folder

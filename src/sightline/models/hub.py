@@ -32,8 +32,8 @@ def download(source: HubFile, *, again: bool = False) -> Path:
     """Download the file into the hub cache, or find it there.
 
     Args:
-        source: what to download.
-        again: do not trust what is in the cache.
+        source: file to download.
+        again: ignore the cached file.
     """
     from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url
     from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError
@@ -60,7 +60,7 @@ def _first_line(error: Exception) -> str:
 
 
 def stated_sha256(path: Path) -> str | None:
-    """Return the checksum the hub stated for a cached large file, in hex: its blob is called so.
+    """Return the checksum of a cached large file, in hex, which is the name of its blob.
 
     None where the cache holds a copy instead of a link (Windows without the right to make links).
     """
@@ -73,7 +73,7 @@ _LIBRARIES = ("transformers", "diffusers")
 
 @contextmanager
 def quiet_libraries() -> Iterator[None]:
-    """Silence what is imported when the block begins; everything is as before when it ends."""
+    """Silence the log output of the hub library inside the block."""
     with ExitStack() as stack, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what they will deprecate is no user's business
         for name in _LIBRARIES:

@@ -1,11 +1,11 @@
 """Depth Anything, by the hub repositories and file names of its authors.
 
-* We have never held these files, so their checksums are not known here: see `ModelEntry.sha256`.
+* The checksums of these files are not recorded here: see `ModelEntry.sha256`.
 * Licenses. V2: Small is Apache-2.0, Base and Large are CC-BY-NC-4.0 (its issues 27 and 81).
-  Metric V2: neither the cards nor the authors state one (issue 245), so they count as not free for
-  commercial use until someone does. V1: Apache-2.0 in all sizes (the V1 repository's issue 15).
+  Metric V2: neither the cards nor the authors state one (issue 245), so they count as
+  non-commercial. V1: Apache-2.0 in all sizes (the V1 repository's issue 15).
 * Metric weights scale with the largest distance they were trained for: 20 m indoors (Hypersim),
-  80 m outdoors (Virtual KITTI 2). Taking the other number rescales every distance.
+  80 m outdoors (Virtual KITTI 2). The other value would rescale all distances.
 """
 
 from __future__ import annotations

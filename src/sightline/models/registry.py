@@ -1,4 +1,4 @@
-"""The embedded models: `embedded/index.json` says what they are, `record` writes it.
+"""Embedded models: `embedded/index.json` lists them, `record` writes it.
 
 ```json
 {"default": "tiny",
@@ -9,7 +9,7 @@
 
 `parts` are files that belong to the model beside `file`, each with its checksum: the `.bin` of
 OpenVINO's own format, and the same weights as safetensors, for torch and for training on. The
-command that trains or exports a model calls `record`, so sizes and checksums are never typed.
+command that trains or exports a model calls `record`, which computes sizes and checksums.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def embedded_folder() -> Path:
 
 
 def embedded_entries(folder: Path | None = None) -> tuple[ModelEntry, ...]:
-    """Return the entries of the embedded models; the default one answers to `default` too."""
+    """Return the entries of the embedded models; the default one has the alias `default`."""
     folder = folder or embedded_folder()
     index = _read(folder)
     try:
@@ -66,22 +66,22 @@ def record(
     default: bool = False,
     folder: Path | None = None,
 ) -> None:
-    """Enter a model file that lies in the embedded folder into the index, or renew its entry.
+    """Add a model file of the embedded folder to the index, or update its entry.
 
     Args:
-        name: what users call it.
+        name: name of the model.
         file: file name inside the folder; size and checksum are taken from it, and from the `.bin`
             or `.safetensors` file beside it.
-        spec: how to feed and to read it, for a depth network.
-        purpose: what it is for.
+        spec: spec of a depth network.
+        purpose: purpose, such as `depth`.
         summary: one line for the listing.
-        trained_on: the data it has seen.
-        note: what is new in this version and how good it is; kept in the entry's history.
+        trained_on: training data.
+        note: changes and quality of this version, stored in the entry's history.
         license: SPDX identifier; embedded models are always free for commercial use.
         aliases: other names; `default` is not one of them.
-        int8_gate: how the int8 version did at the gate, passed or not.
-        default: make it the model that `default` stands for.
-        folder: the folder, when it is not the installed package's.
+        int8_gate: gate result of the int8 version, passed or not.
+        default: whether it becomes the default model.
+        folder: folder of the index; default: that of the installed package.
     """
     folder = folder or embedded_folder()
     path = folder / file
@@ -113,7 +113,7 @@ def record(
 
 
 def forget(name: str, folder: Path | None = None) -> None:
-    """Take a model out of the index and remove its files, if it is there."""
+    """Remove a model and its files from the index, if present."""
     folder = folder or embedded_folder()
     index = _read(folder)
     for model in [model for model in index["models"] if model["name"] == name]:
@@ -124,12 +124,12 @@ def forget(name: str, folder: Path | None = None) -> None:
 
 
 def _others(model: dict[str, Any], digest: str) -> list[dict[str, str]]:
-    """Return the history of a model without what it says of these very weights."""
+    """Return the history of a model without the entry of these weights."""
     return [version for version in model.get("history", []) if version["sha256"] != digest]
 
 
 def _parts(path: Path) -> list[dict[str, Any]]:
-    """Describe what belongs to `path` beside it; an `.xml` is of no use without its `.bin`."""
+    """Describe the further files of a model; an `.xml` file requires its `.bin` file."""
     weights = path.with_suffix(".bin" if path.suffix == ".xml" else ".safetensors")
     if weights == path:
         return []
@@ -181,7 +181,7 @@ ENTRIES: tuple[ModelEntry, ...] = (*embedded_entries(), *OFFICIAL, *MEDIAPIPE, *
 
 
 def find(name: str, entries: Sequence[ModelEntry] = ENTRIES) -> ModelEntry | None:
-    """Return the entry of this name or alias, whatever the case; None when there is none."""
+    """Return the entry of this name or alias, ignoring case; None if there is none."""
     return next((entry for entry in entries if entry.answers_to(name)), None)
 
 
@@ -194,7 +194,7 @@ def get(name: str, entries: Sequence[ModelEntry] = ENTRIES) -> ModelEntry:
 
 
 def unknown(name: str, entries: Sequence[ModelEntry] = ENTRIES) -> InputError:
-    """Make the complaint about a name that is neither a model nor a file."""
+    """Return the error for a name that is neither a model nor a file."""
     known = [known for entry in entries for known in (entry.name, *entry.aliases)]
     close = difflib.get_close_matches(name.casefold(), known, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(close)}? " if close else ""

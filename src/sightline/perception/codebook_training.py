@@ -31,9 +31,9 @@ from sightline.perception.questions.sets import DepthImage, ask_points
 from sightline.perception.tokens import CODES
 from sightline.training.config import RESUME_MAY_CHANGE
 from sightline.training.data.pairs import Pair
-from sightline.training.data.stream import Source
+from sightline.training.data.stream import MixtureSource
 from sightline.training.distributed import Shard
-from sightline.training.trainer import Task, Trainer
+from sightline.training.trainer import Trainer, TrainingTask
 from sightline.types import FloatArray
 
 #: Scores a codebook: the figures that go into the log.
@@ -41,7 +41,10 @@ Validate = Callable[[DepthCodebook], dict[str, float]]
 
 
 def make_batch(
-    sources: Sequence[Source], step: int, options: CodebookOptions, shard: Shard | None = None
+    sources: Sequence[MixtureSource],
+    step: int,
+    options: CodebookOptions,
+    shard: Shard | None = None,
 ) -> Tensor:
     """Return the maps (N, 1, 320, 320) of batch `step`, or of a shard of it."""
     shard, maps = shard or Shard(), []
@@ -83,7 +86,7 @@ class _CodebookLoss(nn.Module):
         return F.mse_loss(passed.decoded, maps) + self.commitment * passed.commitment
 
 
-class CodebookTask(Task):
+class CodebookTask(TrainingTask):
     """Training of a depth codebook.
 
     Args:
@@ -99,7 +102,7 @@ class CodebookTask(Task):
     def __init__(
         self,
         config: CodebookOptions,
-        sources: Sequence[Source],
+        sources: Sequence[MixtureSource],
         *,
         score: Validate | None = None,
         data: dict[str, Any] | None = None,
@@ -136,7 +139,7 @@ class CodebookTask(Task):
 
 
 def train_codebook(
-    sources: Sequence[Source],
+    sources: Sequence[MixtureSource],
     out: Path,
     options: CodebookOptions,
     *,

@@ -36,7 +36,7 @@ def write_cards(
     Args:
         path: the `.html` file.
         groups: cards by the heading that they stand under.
-        title: of the page.
+        title: title of the page.
     """
     if not any(groups.values()):
         raise InputError("no model to show", path=path)

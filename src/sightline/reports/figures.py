@@ -223,9 +223,9 @@ def bar_chart(
     The scale is logarithmic where some value is ten times another; otherwise it is linear from zero.
 
     Args:
-        rows: from top to bottom; values must not be negative unless `target` is given.
+        rows: rows from top to bottom; values must not be negative unless `target` is given.
         label: what the values are, with unit.
-        hollow: for each group, whether its bars are hollow.
+        hollow: whether the bars of each group are hollow.
         target: the correct value; bars grow from it to both sides on a linear scale.
         log: allow a logarithmic scale.
     """

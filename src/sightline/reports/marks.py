@@ -14,13 +14,13 @@ Place = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Outline:
-    """Something outlined.
+class OutlineMark:
+    """Labeled outline over an image.
 
     Attributes:
-        polygons: closed, of pixels.
-        lines: of words about it.
-        at: where these stand, the middle of the first line.
+        polygons: closed polygons in pixel coordinates.
+        lines: lines of the label.
+        at: position of the label, the middle of its first line.
     """
 
     polygons: Sequence[Sequence[Place]]
@@ -74,4 +74,4 @@ class Letter:
     kind: ClassVar[str] = "letter"
 
 
-Mark = Outline | Line | Letter
+Mark = OutlineMark | Line | Letter

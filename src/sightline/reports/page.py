@@ -77,9 +77,9 @@ def write_page(
 
     Args:
         path: the `.html` file; links to other files are relative to its folder.
-        exhibits: at least one.
-        title: of the page.
-        palette: colors for depth, as in `files.color`.
+        exhibits: exhibits to show, at least one.
+        title: title of the page.
+        palette: colors for depth, as in `io.color`.
     """
     if not exhibits:
         raise InputError("no result to show", path=path)
@@ -101,7 +101,7 @@ def fields_of(exhibit: Exhibit, folder: Path, palette: Palette = "spectral") -> 
 
     Args:
         exhibit: the result.
-        folder: of the page.
+        folder: folder of the page.
         palette: colors for depth.
     """
     depth = exhibit.depth

@@ -52,7 +52,7 @@ def check_ours(path: Path) -> None:
     """Refuse to overwrite a page that is not one of ours.
 
     Args:
-        path: that a page is to be written to, without the user having named the file itself.
+        path: default path of the page inside the folder that the user named.
 
     Raises:
         InputError: there is something there, and it does not carry our mark.

@@ -66,7 +66,7 @@ class OpenVinoEngine:
     Args:
         path: the file, known by its content. One input (N, 3, H, W), one output (N, H, W) or
             (N, 1, H, W).
-        threads: at most so many; None for one per core.
+        threads: maximum number of threads; None for one per core.
         cache_dir: folder for compiled models (a warm one saves seconds at the next start), or None.
         device: OpenVINO's name of it (`"CPU"`, `"GPU"`, `"NPU"`).
     """

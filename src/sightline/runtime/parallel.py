@@ -82,12 +82,12 @@ def map_inputs(
             of the cluster.
         cluster: run on Ray instead of processes of this machine. Every machine needs this package
             and `ray`, and must reach the files that the inputs name.
-        address: of the Ray cluster (`auto`, `host:6379`, `ray://host:10001`); default: the one that
-            `RAY_ADDRESS` names, else a temporary one on this machine.
-        retries: how often an input is given to another worker after its worker was killed.
+        address: address of the Ray cluster (`auto`, `host:6379`, `ray://host:10001`). Default:
+            `RAY_ADDRESS` if set, else a temporary cluster on this machine.
+        retries: number of times an input is retried on another worker after its worker was killed.
 
     Raises:
-        SightlineError: the error of an `AbortMap`, or when workers only ever die.
+        SightlineError: the error of an `AbortMap`, or every worker was killed.
     """
     if cluster:
         from sightline.runtime.ray_map import map_on_ray
@@ -112,7 +112,7 @@ def map_in_order(
         parallel: where to run. Default: in this process.
 
     Raises:
-        SightlineError: the error of an `AbortMap`, or when workers only ever die.
+        SightlineError: the error of an `AbortMap`, or every worker was killed.
     """
     parallel = parallel or ParallelConfig()
     if uses_workers(parallel, len(inputs)):

@@ -89,7 +89,7 @@ def best_view(
 
     Args:
         rng: random generator; breaks ties between similar views.
-        candidates: at least one.
+        candidates: candidates, at least one.
         boxes: (N, 2, 3) bounding boxes of the objects, [m].
         room: (2, 3) lowest and highest corner of the walls around; None outdoors.
         near: closer than this nothing should fill much of the picture, [m].

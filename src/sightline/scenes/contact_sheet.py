@@ -61,7 +61,7 @@ def contact_sheet(panels: Sequence[ScenePanel], *, across: int | None = None) ->
     """Return (H, W, 3) uint8 RGB: picture | depth | instances of each scene, and its title below.
 
     Args:
-        panels: at least one.
+        panels: panels to show, at least one.
         across: scenes per row; None for a sheet about as wide as high.
     """
     cells = [_cell(panel) for panel in panels]

@@ -1,6 +1,6 @@
 """Place props: a `Prop` is an object before it has a position, a `PropLayout` tracks placed ones.
 
-A prop stands on the origin of its own frame, centered on x = z = 0, its front towards −z (towards a
+A prop stands on the origin of its own frame, centered on x = z = 0, its front toward −z (toward a
 camera that looks along +z). Building a prop costs as much as placing twenty, so each prop maker has a
 fixed number of cached variants; a scene stretches and recolors them. Lengths in [m], angles in
 [degrees].
@@ -52,7 +52,7 @@ class Prop:
         parts: shapes with their materials.
         size: (width along x, height, depth along z).
         tops: surfaces that items may stand on.
-        scale: by which `parts` are still to be scaled along (x, y, z); size and tops already are.
+        scale: scale still to be applied to `parts` along (x, y, z); size and tops are scaled already.
     """
 
     kind: str
@@ -104,7 +104,7 @@ def rotate_xz(x: float, z: float, yaw: float) -> tuple[float, float]:
 
 
 def yaw_towards(x: float, z: float) -> float:
-    """Return the yaw that turns the front of a prop towards the direction (x, z)."""
+    """Return the yaw that turns the front of a prop toward the direction (x, z)."""
     return math.degrees(math.atan2(-x, -z))
 
 

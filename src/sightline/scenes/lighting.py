@@ -28,9 +28,9 @@ def indoor_light(
 
     Args:
         rng: random generator.
-        width: of the room along x, [m].
+        width: width of the room along x, [m].
         depth: along z.
-        height: of the ceiling.
+        height: height of the ceiling.
         sun: whether the sun may shine in.
         lamps: places of lamps that are on; without any one hangs unseen below the ceiling.
     """

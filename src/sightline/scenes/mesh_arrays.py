@@ -192,7 +192,7 @@ def _repeat_faces(faces: NDArray[np.int32], stride: int, count: int) -> NDArray[
 
 
 def _rotate_y(points: Floats, yaw: Floats) -> Floats:
-    """Rotate (N, P, 3) about the vertical by (N, 1) radians, +z towards +x."""
+    """Rotate (N, P, 3) about the vertical by (N, 1) radians, +z toward +x."""
     cos, sin = np.cos(yaw), np.sin(yaw)
     x, z = points[..., 0], points[..., 2]
     return np.stack([x * cos + z * sin, points[..., 1] + 0 * cos, z * cos - x * sin], -1)
@@ -320,7 +320,7 @@ def _unit_cushion(hard: int) -> TriangleMesh:
 @cache
 def _cube_sphere(cells: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """Return unit directions (V, 3) in a grid on the faces of a cube, and triangles (F, 3)."""
-    # Closer towards the edges, where a padded box bends.
+    # Closer toward the edges, where a padded box bends.
     line = np.sin(np.linspace(-np.pi / 2, np.pi / 2, cells + 1))
     sheet = ground(np.ones((cells + 1, cells + 1)), line, line)
     sides = []

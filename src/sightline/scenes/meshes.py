@@ -46,7 +46,7 @@ class TriangleMesh:
     ) -> TriangleMesh:
         """Scale, rotate about the origin (roll, pitch, yaw about z, x, y), then translate.
 
-        A positive yaw turns +z towards +x; a positive pitch turns +z upwards (towards −y).
+        A positive yaw turns +z toward +x; a positive pitch turns +z upwards (toward −y).
         """
         vertices, normals, uv = self.vertices, self.normals, self.uv
         if not isinstance(scale, float) or scale != 1.0:

@@ -96,7 +96,7 @@ class Light:
     """Light sources and fog.
 
     Attributes:
-        to_sun: (3,) unit vector towards the sun, which casts shadows; None without a sun.
+        to_sun: (3,) unit vector toward the sun, which casts shadows; None without a sun.
         sun: color times strength of the sun.
         lamps: (L, 3) positions of the lamps, [m]; without a sun the first one casts shadows.
         lamp_power: (L, 3) color times brightness of a white surface at 1 m.

@@ -1,6 +1,6 @@
 """One trainer for all networks: resume, EMA, precision, accumulation, several processes, logs.
 
-A `Task` defines what is trained: network, batches, loss, validation and export. Depth networks,
+A `TrainingTask` defines what is trained: network, batches, loss, validation and export. Depth networks,
 codebooks, vision-language models, video models and codecs are tasks of the same `Trainer`.
 
 >>> from sightline.training import TrainConfig
@@ -17,10 +17,10 @@ __all__ = [
     "ExponentialMovingAverage",
     "JsonlLog",
     "Shard",
-    "Task",
     "TrainConfig",
     "Trainer",
     "TrainingStopped",
+    "TrainingTask",
     "cosine_rate",
     "join_processes",
     "load_checkpoint",
@@ -39,14 +39,14 @@ if TYPE_CHECKING:
     from sightline.training.logging import JsonlLog
     from sightline.training.schedules import cosine_rate, trapezoid_rate
     from sightline.training.signals import stop_on_signals
-    from sightline.training.trainer import Task, Trainer, TrainingStopped
+    from sightline.training.trainer import Trainer, TrainingStopped, TrainingTask
 
 _MODULES = {
     "Distributed": "distributed",
     "ExponentialMovingAverage": "ema",
     "JsonlLog": "logging",
     "Shard": "distributed",
-    "Task": "trainer",
+    "TrainingTask": "trainer",
     "TrainConfig": "config",
     "Trainer": "trainer",
     "TrainingStopped": "trainer",

@@ -47,7 +47,7 @@ class TrainingStopped(KeyboardInterrupt):
     """The `stop` function asked for the end of a run; its checkpoint is saved."""
 
 
-class Task(ABC):
+class TrainingTask(ABC):
     """What is trained: a network, its batches and loss, its validation and the file it ends as.
 
     Attributes:
@@ -156,7 +156,7 @@ class Trainer:
 
     def __init__(
         self,
-        task: Task,
+        task: TrainingTask,
         out: Path,
         *,
         distributed: Distributed | None = None,

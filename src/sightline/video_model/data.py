@@ -167,7 +167,7 @@ class FileVideos:
     """Videos of a dataset file.
 
     Args:
-        path: of the HDF5 file.
+        path: path of the HDF5 file.
         count: number of videos from the start; None for all.
     """
 

@@ -13,7 +13,7 @@ from sightline.physics.datasets.mp4 import encode
 from sightline.physics.worlds.simulation import sample
 from sightline.reports.templating import check_ours
 from sightline.video_model.autoencoders.floor import reconstruction_floor
-from sightline.video_model.page import FilmStrip, Section, make_film, side_by_side, write_page
+from sightline.video_model.page import FilmStripFigure, Section, make_film, side_by_side, write_page
 from sightline.video_model.pipeline import VideoDiffusion, load
 from sightline.video_model.scoring import (
     MEAN_VELOCITY,
@@ -186,7 +186,7 @@ def median_video(takes: Sequence[ScoredVideo]) -> ScoredVideo:
     return takes[int(order[measured // 2])] if measured else takes[0]
 
 
-def _film(takes: list[ScoredVideo], words: str, key: str, model: VideoDiffusion) -> FilmStrip:
+def _film(takes: list[ScoredVideo], words: str, key: str, model: VideoDiffusion) -> FilmStripFigure:
     """Draw the video with the median error."""
     take = median_video(takes)
     error = take.score.values.get(VELOCITY)

@@ -38,7 +38,7 @@ class VideoObjective(nn.Module):
     """A transformer and its loss.
 
     Args:
-        network: that learns.
+        network: network to train.
         given: latents of a video that are given.
         build: says the schedule.
     """
@@ -103,7 +103,13 @@ def make_model(
     assert isinstance(codec, SavedCodec)
     size = latents.videos.shape[1]
     model = VideoDiffusion(
-        *(network, codec, build, latents.frames, size, options.sampling), encoder=encoder
+        network,
+        codec,
+        build,
+        frames=latents.frames,
+        size=size,
+        sampling=options.sampling,
+        encoder=encoder,
     )
     return model.to(latents.device)
 
@@ -115,14 +121,20 @@ def transformer_for(
 
     Args:
         latents: channels, frames, rows and columns.
-        stride: pixels along each side of a latent.
-        build: what was asked for.
-        channels: of a text encoder, if there is one.
+        stride: side of a latent cell in [px].
+        build: network and diffusion options.
+        channels: embedding channels of the text encoder; 0 for none.
     """
     planes, frames, height, width = latents
     patch = build.patch or fitting_patch(frames, height, width, stride)
     return TransformerOptions(
-        *(frames, height, width, planes, patch, build.network, build.attention),
+        frames=frames,
+        height=height,
+        width=width,
+        channels=planes,
+        patch=patch,
+        size=build.network,
+        attention=build.attention,
         numbers=NUMBERS if build.numbers else 0,
         gain=build.gain,
         hold=build.hold,

@@ -29,7 +29,7 @@ from sightline.training.config import TrainConfig
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
+class TransformerSize:
     """Depth and width of a transformer.
 
     Attributes:
@@ -43,15 +43,15 @@ class Size:
     heads: int
 
 
-SIZES: dict[str, Size] = {
-    "nano": Size(2, 32, 1),
-    "micro": Size(2, 96, 3),
-    "tiny": Size(4, 160, 5),
-    "mini": Size(6, 256, 4),
-    "S": Size(12, 384, 6),
-    "B": Size(12, 768, 12),
-    "L": Size(24, 1024, 16),
-    "XL": Size(28, 1152, 16),
+SIZES: dict[str, TransformerSize] = {
+    "nano": TransformerSize(2, 32, 1),
+    "micro": TransformerSize(2, 96, 3),
+    "tiny": TransformerSize(4, 160, 5),
+    "mini": TransformerSize(6, 256, 4),
+    "S": TransformerSize(12, 384, 6),
+    "B": TransformerSize(12, 768, 12),
+    "L": TransformerSize(24, 1024, 16),
+    "XL": TransformerSize(28, 1152, 16),
 }
 
 
@@ -130,7 +130,7 @@ class TransformerOptions:
         return self.frames // time, self.height // row, self.width // column
 
     @property
-    def build(self) -> Size:
+    def build(self) -> TransformerSize:
         """Depth and widths of the network."""
         return SIZES[self.size]
 

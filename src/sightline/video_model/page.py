@@ -78,7 +78,7 @@ _LARGER, _FRAME_TIME = 3, 100
 
 
 @dataclass(frozen=True, slots=True)
-class FilmStrip:
+class FilmStripFigure:
     """Film strip of a page.
 
     Attributes:
@@ -111,7 +111,7 @@ class Section:
     header: Sequence[str] = ()
     rows: Sequence[Sequence[str]] = ()
     plots: Sequence[tuple[str, Markup]] = ()
-    films: Sequence[FilmStrip] = ()
+    films: Sequence[FilmStripFigure] = ()
     after: Sequence[str] = ()
 
 
@@ -140,7 +140,7 @@ def write_page(
 
 def make_film(
     take: ScoredVideo, caption: str, key: str, given: int, *, moving: bool = True
-) -> FilmStrip:
+) -> FilmStripFigure:
     """Draw a film strip: true video above the generated one, with the tracked bodies.
 
     Args:
@@ -154,7 +154,7 @@ def make_film(
     tracks = parse(take.made, frame_time=motion.frame_time, prior=prior_of(motion))
     strip = film_strip(take.truth, take.made, motion, tracks, violations=take.score.violations)
     drawing = Markup(draw(strip, given, key, caption))
-    return FilmStrip(
+    return FilmStripFigure(
         caption, drawing, _moving(side_by_side(take.truth, take.made)) if moving else ""
     )
 

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from sightline.training.config import RESUME_MAY_CHANGE
 from sightline.training.distributed import Distributed, Shard
 from sightline.training.schedules import cosine_rate
-from sightline.training.trainer import Task, Trainer
+from sightline.training.trainer import Trainer, TrainingTask
 from sightline.video_model.autoencoders.codec import usable_frames
 from sightline.video_model.autoencoders.files import SavedCodec
 from sightline.video_model.compiling import compiled
@@ -37,7 +37,7 @@ from sightline.video_model.pipeline import VideoDiffusion
 Validate = Callable[[VideoDiffusion], dict[str, float]]
 
 
-class VideoTask(Task):
+class VideoTask(TrainingTask):
     """Training of a video diffusion transformer.
 
     Args:

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from sightline.errors import InputError
-from sightline.video_model.options import Size, TransformerOptions
+from sightline.video_model.options import TransformerOptions, TransformerSize
 
 
 def to_patches(video: Tensor, patch: tuple[int, int, int]) -> Tensor:
@@ -172,7 +172,7 @@ class TextProjection(nn.Module):
 class CrossAttention(nn.Module):
     """Multi-head attention of video tokens to text."""
 
-    def __init__(self, size: Size) -> None:
+    def __init__(self, size: TransformerSize) -> None:
         super().__init__()
         self.heads = size.heads
         self.query = nn.Linear(size.width, size.width)
@@ -268,7 +268,7 @@ def modulated_norm(x: Tensor, shift: Tensor, scale: Tensor) -> Tensor:
 class SelfAttention(nn.Module):
     """Multi-head self-attention with rotary positions."""
 
-    def __init__(self, size: Size) -> None:
+    def __init__(self, size: TransformerSize) -> None:
         super().__init__()
         self.heads = size.heads
         self.qkv = nn.Linear(size.width, 3 * size.width)
@@ -304,7 +304,7 @@ class FeedForward(nn.Module):
         return self.out(F.gelu(self.inner(x)))
 
 
-class Block(nn.Module):
+class DiTBlock(nn.Module):
     """Transformer block: self-attention, optional cross-attention, feed-forward, modulated by the step.
 
     The modulation is shared by all blocks; each block adds a learned vector to it (`adaLN-single`,
@@ -315,7 +315,7 @@ class Block(nn.Module):
         text: whether the block has cross-attention to text.
     """
 
-    def __init__(self, size: Size, *, text: bool) -> None:
+    def __init__(self, size: TransformerSize, *, text: bool) -> None:
         super().__init__()
         self.own = nn.Parameter(torch.zeros(6, size.width))
         self.attention = SelfAttention(size)
@@ -370,7 +370,9 @@ class VideoTransformer(nn.Module):
             WordEmbedding(options.vocabulary, options.text, LONGEST) if options.vocabulary else None
         )
         self.modulation = nn.Linear(size.width, 6 * size.width)
-        self.blocks = nn.ModuleList(Block(size, text=options.text > 0) for _ in range(size.depth))
+        self.blocks = nn.ModuleList(
+            DiTBlock(size, text=options.text > 0) for _ in range(size.depth)
+        )
         self.last_own = nn.Parameter(torch.zeros(2, size.width))
         self.last = nn.Linear(size.width, patch * options.channels)
         self._initialize()

@@ -5,7 +5,7 @@ import numpy as np
 from sightline.training.data.augment import AugmentConfig
 from sightline.training.data.pairs import Pair
 from sightline.training.data.shards import MemoryPairs
-from sightline.training.data.stream import Source, StreamConfig
+from sightline.training.data.stream import MixtureSource, StreamConfig
 
 
 def ramp_pair(seed, height=90, width=120, *, pseudo=False, unit=None, focal=None):
@@ -21,7 +21,7 @@ def two_sources(*, pseudo=False, unit=None, share=1, focal=None):
     """Three pairs and one pair, `share` samples of each in every batch."""
     first = [ramp_pair(i, unit=unit, focal=focal) for i in range(3)]
     second = [ramp_pair(9 + i, pseudo=pseudo, unit=unit, focal=focal) for i in range(share)]
-    return [Source(MemoryPairs(first), share), Source(MemoryPairs(second), share)]
+    return [MixtureSource(MemoryPairs(first), share), MixtureSource(MemoryPairs(second), share)]
 
 
 def small_stream(short_side=64, **changes):

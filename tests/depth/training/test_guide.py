@@ -9,7 +9,7 @@ from sightline.depth.compact import CONTEXT_WIDTHS, CompactDepth, compact_spec
 from sightline.depth.network import build
 from sightline.depth.training.config import DepthTrainConfig, StudentTrainConfig
 from sightline.depth.training.objective import DepthObjective, FeatureGuide, LossConfig
-from sightline.depth.training.task import DepthTask, train_depth
+from sightline.depth.training.task import DepthTrainingTask, train_depth
 from sightline.depth.vit_models import read_vit
 from sightline.errors import InputError
 from sightline.models.entry import ModelSpec
@@ -91,7 +91,7 @@ def test_guided_runs_resume_exactly(teacher, tmp_path):
         config = StudentTrainConfig(
             start="nothing", short_side=64, steps=3, save_every=1, validate_every=3, warmup=1
         )
-        task = DepthTask("student", config, guided(teacher, seed), two_sources())
+        task = DepthTrainingTask("student", config, guided(teacher, seed), two_sources())
         return Trainer(task, tmp_path / name, report=lambda _: None)
 
     whole = trainer("a")

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from sightline.depth.training.config import DepthTrainConfig, StudentTrainConfig
-from sightline.depth.training.task import DepthTask, make_objective
+from sightline.depth.training.task import DepthTrainingTask, make_objective
 from sightline.errors import SightlineError
 from sightline.training.distributed import Distributed
 from sightline.training.logging import JsonlLog
@@ -21,7 +21,7 @@ VIT = DepthTrainConfig(start="nothing", short_side=28, steps=2, warmup=1, precis
 
 
 def trainer(folder, config=CONFIG, score=None, share=1, **changes):
-    task = DepthTask(
+    task = DepthTrainingTask(
         "student",
         config,
         make_objective(config, Distributed()),

@@ -66,7 +66,7 @@ def test_furniture_stands_back_to_the_wall(seed):
     chest = cabinets.chest(rng)
     put = place_at_wall(layout, rng, wall, chest)
     assert put is not None
-    # The back (+z of the piece) is at the wall, the front towards the room.
+    # The back (+z of the piece) is at the wall, the front toward the room.
     back, front = (put.point(0.0, 0.0, side * chest.size[2] / 2) for side in (1, -1))
     assert 0.0 < 2.0 - back[0] < 0.1
     assert front[0] < back[0]

@@ -8,7 +8,7 @@ import pytest
 
 from sightline.errors import InputError
 from sightline.training.data.items import (
-    Item,
+    TrainingPair,
     is_held_out,
     photo_items,
     read_pair,
@@ -202,7 +202,7 @@ def test_a_bad_picture_stops_everything_or_is_left_out(tmp_path, steps):
     (tmp_path / "00003.png").unlink()
     with pytest.raises(InputError, match=r"00001\.jpg"):
         read_pairs(items, 40)
-    told: list[tuple[Item, InputError]] = []
+    told: list[tuple[TrainingPair, InputError]] = []
     pairs = read_pairs(items, 40, skip=lambda item, error: told.append((item, error)))
     assert len(pairs) == 2
     assert [item for item, _ in told] == [items[1], items[3]]

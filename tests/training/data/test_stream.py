@@ -9,7 +9,7 @@ from sightline.errors import InputError
 from sightline.models.entry import ModelSpec
 from sightline.training.data.augment import AugmentConfig, make_sample
 from sightline.training.data.shards import MemoryPairs
-from sightline.training.data.stream import Source, batches, make_batch, random_shape, shapes
+from sightline.training.data.stream import MixtureSource, batches, make_batch, random_shape, shapes
 from sightline.types import Kind
 
 from ...depth.training.helpers import ramp_pair, small_stream, two_sources
@@ -86,8 +86,8 @@ def test_a_stream_of_random_grids_is_a_function_of_seed_and_step():
 
 
 def test_units_and_pseudo_labels_are_told_apart():
-    measured = Source(MemoryPairs([ramp_pair(0, unit=0.5)]), 1)
-    labeled = Source(MemoryPairs([ramp_pair(1, pseudo=True)]), 2)
+    measured = MixtureSource(MemoryPairs([ramp_pair(0, unit=0.5)]), 1)
+    labeled = MixtureSource(MemoryPairs([ramp_pair(1, pseudo=True)]), 2)
     batch = make_batch([measured, labeled], 0, ModelSpec("vits"), small_stream(56))
     assert batch.pseudo.tolist() == [False, True, True]
     assert float(batch.unit[0]) == 0.5
@@ -97,7 +97,7 @@ def test_units_and_pseudo_labels_are_told_apart():
 def test_cutmix_pastes_another_labeled_picture_with_its_label():
     pairs = [ramp_pair(i, pseudo=True) for i in range(4)]
     pairs[1].disparity[:] = 0.25
-    sources = [Source(MemoryPairs(pairs), 4), Source(MemoryPairs([ramp_pair(7)]), 1)]
+    sources = [MixtureSource(MemoryPairs(pairs), 4), MixtureSource(MemoryPairs([ramp_pair(7)]), 1)]
     clean = make_batch(sources, 0, SPEC, small_stream())
     mixed = make_batch(sources, 0, SPEC, small_stream(cutmix=1.0))
     hit = mixed.pasted.flatten(1).float().mean(1)
@@ -115,12 +115,12 @@ def test_cutmix_pastes_another_labeled_picture_with_its_label():
 
 def test_sources_must_give_something():
     with pytest.raises(InputError, match="at least 1"):
-        Source(MemoryPairs([ramp_pair(0)]), 0)
+        MixtureSource(MemoryPairs([ramp_pair(0)]), 0)
 
 
 def _units(focal, spec, **changes):
     pairs = MemoryPairs([ramp_pair(0, unit=0.5, focal=focal)])
-    return make_batch([Source(pairs, 8)], 3, spec, small_stream(**changes)).unit
+    return make_batch([MixtureSource(pairs, 8)], 3, spec, small_stream(**changes)).unit
 
 
 def test_meters_are_those_of_the_networks_own_camera():
@@ -135,7 +135,7 @@ def test_meters_are_those_of_the_networks_own_camera():
     with pytest.raises(InputError, match="needs the focal length of every pair"):
         _units(None, canonical)
     with pytest.raises(InputError, match="a pair without meters"):
-        make_batch([Source(MemoryPairs([ramp_pair(0)]), 1)], 0, plain, small_stream())
+        make_batch([MixtureSource(MemoryPairs([ramp_pair(0)]), 1)], 0, plain, small_stream())
 
 
 def test_a_crop_and_its_zoom_agree_about_size_over_distance():

@@ -2,15 +2,15 @@
 
 import torch
 
-from sightline.video_model.options import Size
-from sightline.video_model.transformer import Block, rotary_angles
+from sightline.video_model.options import TransformerSize
+from sightline.video_model.transformer import DiTBlock, rotary_angles
 
-SIZE = Size(depth=2, width=24, heads=2)
+SIZE = TransformerSize(depth=2, width=24, heads=2)
 
 
 def lively_block(text=False):
     torch.manual_seed(0)
-    block = Block(SIZE, text=text).double()
+    block = DiTBlock(SIZE, text=text).double()
     for parameter in block.parameters():
         torch.nn.init.normal_(parameter, std=0.3)
     return block

@@ -12,11 +12,11 @@ from __future__ import annotations
 from torch import nn
 
 from sightline.depth.network.depth_anything import DepthAnything
-from sightline.depth.network.vit import SIZES, PositionResize, Size
+from sightline.depth.network.vit import SIZES, PositionResize, ViTSize
 from sightline.errors import InputError
 from sightline.models.entry import ModelSpec
 
-__all__ = ["SIZES", "DepthAnything", "PositionResize", "Size", "build"]
+__all__ = ["SIZES", "DepthAnything", "PositionResize", "ViTSize", "build"]
 
 
 def build(spec: ModelSpec, *, position_resize: PositionResize = "authors") -> nn.Module:
@@ -24,7 +24,7 @@ def build(spec: ModelSpec, *, position_resize: PositionResize = "authors") -> nn
 
     Args:
         spec: architecture, kind of output, and for a ViT which blocks are tapped.
-        position_resize: for a ViT only, see `positions`.
+        position_resize: resampling of position embeddings of a ViT, see `positions`.
 
     Returns:
         A module that maps (N, 3, H, W) normalized pixels to (N, H, W) depth or disparity.

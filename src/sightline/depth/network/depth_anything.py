@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from sightline.depth.network.head import DptHead, disparity, meters
-from sightline.depth.network.vit import PositionResize, Size, VisionTransformer
+from sightline.depth.network.vit import PositionResize, VisionTransformer, ViTSize
 
 
 class DepthAnything(nn.Module):
@@ -20,8 +20,8 @@ class DepthAnything(nn.Module):
 
     Args:
         size: widths and depths, one of `sizes.SIZES`.
-        taps: which blocks feed the head: spread (V2) or the last four (V1).
-        max_depth: for a metric network what the last sigmoid is scaled by, in [m]; None for a
+        taps: blocks that feed the head: `spread` (V2) or the last four (V1).
+        max_depth: scale of the last sigmoid of a metric network, in [m]; None for a
             relative one.
         position_resize: how the position grid is stretched over the picture, see `positions`.
         replicate_edge: see `head.EdgeReplicatingConv`; on for our weights, off for the authors'.
@@ -29,7 +29,7 @@ class DepthAnything(nn.Module):
 
     def __init__(
         self,
-        size: Size,
+        size: ViTSize,
         *,
         taps: Literal["v1", "v2"] = "v2",
         max_depth: float | None = None,

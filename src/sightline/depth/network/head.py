@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from sightline.depth.network.vit import PATCH, Size
+from sightline.depth.network.vit import PATCH, ViTSize
 
 #: Channels of the last hidden map, at full resolution.
 LAST_WIDTH = 32
@@ -76,7 +76,7 @@ class FusionBlock(nn.Module):
 class Scratch(nn.Module):
     """The part of the head that was always trained from scratch, hence the checkpoints' name."""
 
-    def __init__(self, size: Size) -> None:
+    def __init__(self, size: ViTSize) -> None:
         super().__init__()
         width = size.head_width
         for level, channels in enumerate(size.tap_widths, start=1):
@@ -109,7 +109,7 @@ class DptHead(nn.Module):
             see `EdgeReplicatingConv`. The authors' networks were trained without.
     """
 
-    def __init__(self, size: Size, *, replicate_edge: bool = False) -> None:
+    def __init__(self, size: ViTSize, *, replicate_edge: bool = False) -> None:
         super().__init__()
         widths = size.tap_widths
         halving = EdgeReplicatingConv if replicate_edge else nn.Conv2d

@@ -32,7 +32,7 @@ GRID = 37
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
+class ViTSize:
     """Widths and depths of one encoder and its head.
 
     Attributes:
@@ -58,11 +58,11 @@ class Size:
         return self.taps if version == "v2" else tuple(range(self.depth - 4, self.depth))
 
 
-SIZES: dict[str, Size] = {
-    "vits": Size(384, 12, 6, (2, 5, 8, 11), 64, (48, 96, 192, 384)),
-    "vitb": Size(768, 12, 12, (2, 5, 8, 11), 128, (96, 192, 384, 768)),
-    "vitl": Size(1024, 24, 16, (4, 11, 17, 23), 256, (256, 512, 1024, 1024)),
-    "vitg": Size(1536, 40, 24, (9, 19, 29, 39), 384, (1536, 1536, 1536, 1536), swiglu=True),
+SIZES: dict[str, ViTSize] = {
+    "vits": ViTSize(384, 12, 6, (2, 5, 8, 11), 64, (48, 96, 192, 384)),
+    "vitb": ViTSize(768, 12, 12, (2, 5, 8, 11), 128, (96, 192, 384, 768)),
+    "vitl": ViTSize(1024, 24, 16, (4, 11, 17, 23), 256, (256, 512, 1024, 1024)),
+    "vitg": ViTSize(1536, 40, 24, (9, 19, 29, 39), 384, (1536, 1536, 1536, 1536), swiglu=True),
 }
 
 
@@ -196,10 +196,10 @@ class LayerScale(nn.Module):
         return x * self.gamma
 
 
-class Block(nn.Module):
+class ViTBlock(nn.Module):
     """Attention, then feed-forward, each on a scaled residual branch."""
 
-    def __init__(self, size: Size) -> None:
+    def __init__(self, size: ViTSize) -> None:
         super().__init__()
         self.norm1 = nn.LayerNorm(size.width, eps=EPSILON)
         self.attn = Attention(size.width, size.heads)
@@ -234,7 +234,7 @@ class VisionTransformer(nn.Module):
         position_resize: how the position grid is stretched, see `positions`.
     """
 
-    def __init__(self, size: Size, position_resize: PositionResize = "authors") -> None:
+    def __init__(self, size: ViTSize, position_resize: PositionResize = "authors") -> None:
         super().__init__()
         self.position_resize: PositionResize = position_resize
         self.cls_token = nn.Parameter(torch.zeros(1, 1, size.width))
@@ -243,7 +243,7 @@ class VisionTransformer(nn.Module):
         # without gradient, or distributed training would wait for one that never comes.
         self.mask_token = nn.Parameter(torch.zeros(1, size.width), requires_grad=False)
         self.patch_embed = PatchEmbed(size.width)
-        self.blocks = nn.ModuleList(Block(size) for _ in range(size.depth))
+        self.blocks = nn.ModuleList(ViTBlock(size) for _ in range(size.depth))
         self.norm = nn.LayerNorm(size.width, eps=EPSILON)
         self._initialize()
 
@@ -313,7 +313,7 @@ def split_scales(encoder: VisionTransformer) -> None:
     so each row is scaled to `ROW_RMS` and LayerScale takes the rest.
     """
     for module in encoder.blocks:
-        block = cast(Block, module)
+        block = cast(ViTBlock, module)
         for linear, scale in ((block.attn.proj, block.ls1), (block.mlp.last, block.ls2)):
             gamma = cast(LayerScale, scale).gamma
             gain = linear.weight.square().mean(1).sqrt().clamp(min=1e-8) / ROW_RMS
@@ -330,7 +330,7 @@ def merge_scales(encoder: VisionTransformer) -> None:
     inference only: the checkpoints' names are gone afterwards.
     """
     for module in encoder.blocks:
-        block = cast(Block, module)
+        block = cast(ViTBlock, module)
         for linear, scale in ((block.attn.proj, block.ls1), (block.mlp.last, block.ls2)):
             gamma = cast(LayerScale, scale).gamma
             linear.weight.mul_(gamma[:, None])

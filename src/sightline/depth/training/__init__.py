@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __all__ = [
-    "DepthTask",
     "DepthTrainConfig",
+    "DepthTrainingTask",
     "MetricTrainConfig",
     "StudentTrainConfig",
     "average_models",
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         StudentTrainConfig,
     )
     from sightline.depth.training.task import (
-        DepthTask,
+        DepthTrainingTask,
         train_depth,
         train_metric,
         train_student,

@@ -45,10 +45,10 @@ from sightline.runtime.torch_engine import TorchEngine
 from sightline.training.config import RESUME_MAY_CHANGE
 from sightline.training.data.augment import AugmentConfig
 from sightline.training.data.sources import describe_sources, open_photos, open_sources
-from sightline.training.data.stream import Batch, Source, StreamConfig, make_batch
+from sightline.training.data.stream import Batch, MixtureSource, StreamConfig, make_batch
 from sightline.training.distributed import Distributed, Shard, join_processes
 from sightline.training.schedules import trapezoid_rate
-from sightline.training.trainer import Task, Trainer, autocast_dtype
+from sightline.training.trainer import Trainer, TrainingTask, autocast_dtype
 
 #: Scores an estimator: figures by name.
 Score = Callable[[DepthEstimator], dict[str, float]]
@@ -57,7 +57,7 @@ Score = Callable[[DepthEstimator], dict[str, float]]
 MODEL = "model.safetensors"
 
 
-class DepthTask(Task):
+class DepthTrainingTask(TrainingTask):
     """Training of a depth network on a mixture of sources.
 
     Args:
@@ -79,7 +79,7 @@ class DepthTask(Task):
         name: str,
         config: DepthTrainConfig,
         objective: DepthObjective,
-        sources: Sequence[Source],
+        sources: Sequence[MixtureSource],
         *,
         score: Score | None = None,
         data: dict[str, Any] | None = None,
@@ -167,7 +167,7 @@ class DepthTask(Task):
 
 def train_depth(
     name: str,
-    sources: Sequence[Source],
+    sources: Sequence[MixtureSource],
     out: Path,
     config: DepthTrainConfig,
     *,
@@ -193,7 +193,7 @@ def train_depth(
     """
     with join_processes(config.device) as distributed:
         objective = make_objective(config, distributed)
-        task = DepthTask(
+        task = DepthTrainingTask(
             name, config, objective, sources, score=score, data=data, device=distributed.device
         )
         Trainer(task, out, distributed=distributed, report=report, stop=stop).fit()
@@ -266,7 +266,7 @@ def train_student(
         raise InputError("photos and labels belong together", remedy="give both or none")
     if photos is None and not data:
         raise InputError("no training data", remedy="give --photos and --labels, or --data")
-    sources: list[Source] = []
+    sources: list[MixtureSource] = []
     folders = [Path(folder) for folder in labels]
     if photos is not None:
         sources.append(open_photos(Path(photos), folders, config.short_side, share, notify=report))

@@ -152,7 +152,7 @@ def _groups(people: list[HumanBody], coordinates: Array) -> dict[str, ShapeGroup
 
 
 def _shrunk(rows: Array) -> Array:
-    """Return the (K, K) covariance of (N, K) centered rows, shrunk towards the identity for small N."""
+    """Return the (K, K) covariance of (N, K) centered rows, shrunk toward the identity for small N."""
     covariance = rows.T @ rows / max(len(rows) - 1, 1)
     share = COMPONENTS / (COMPONENTS + len(rows))
     return np.asarray((1 - share) * covariance + share * np.eye(COMPONENTS))

@@ -30,7 +30,7 @@ class Crop:
         x: column of its center in [px] (integers are pixel centers).
         y: row of its center in [px].
         side: its side in [px] of the image.
-        angle: rotation in [rad]; positive rotates its x axis towards the image's y axis (clockwise).
+        angle: rotation in [rad]; positive rotates its x axis toward the image's y axis (clockwise).
         flipped: True if mirrored left to right, after the rotation.
     """
 

@@ -26,7 +26,7 @@ from sightline.perception.vlm.model import PerceptionVLM, Picture
 from sightline.perception.vlm.processing import NOT_LEARNED, TokenBatch, make_token_batch
 from sightline.training.distributed import Distributed, Shard
 from sightline.training.schedules import cosine_rate
-from sightline.training.trainer import Task, Trainer
+from sightline.training.trainer import Trainer, TrainingTask
 
 _PROJECTOR = "multi_modal_projector"
 #: Tasks whose answers end in a conclusion.
@@ -120,7 +120,7 @@ class VLMObjective(nn.Module):
         return F.mse_loss(codebook.decode_soft(shares), wanted)
 
 
-class VLMTask(Task):
+class VLMTask(TrainingTask):
     """Training of a vision-language model.
 
     Args:

@@ -75,7 +75,7 @@ def fur(rng: Random) -> Material:
 
 @prop_maker(0x56FC51B1)
 def animal(rng: Random) -> Prop:
-    """Make an animal on four legs, its head towards −z, standing, walking or grazing."""
+    """Make an animal on four legs, its head toward −z, standing, walking or grazing."""
     name = pick(
         rng, ("dog", "dog", "dog", "cat", "cat", "horse", "cow", "sheep", "deer", "elephant", "pig")
     )

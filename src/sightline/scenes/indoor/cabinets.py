@@ -43,8 +43,8 @@ def fronts(
 
     Args:
         rng: random generator.
-        width: of the whole, centered on x = 0.
-        height: of the whole.
+        width: width of the whole, centered on x = 0.
+        height: height of the whole.
         foot: height of its lower edge.
         front: z of the front.
         columns: doors side by side.
@@ -253,7 +253,7 @@ def filling(rng: Random, cells: Floats, depth: float, *, back: float, boxy: floa
     Args:
         rng: random generator.
         cells: (N, 4) of x from, x to, height of the board, free height; all in [m].
-        depth: of the boards.
+        depth: depth of the boards.
         back: z of the back of the shelf; items stand a little before it.
         boxy: share of cells with boxes instead of books.
     """

@@ -204,7 +204,7 @@ def ladder(rng: Random) -> Prop:
 
 @prop_maker(0x01CD67EE)
 def broom(rng: Random) -> Prop:
-    """Make a broom or mop that leans towards +z."""
+    """Make a broom or mop that leans toward +z."""
     high, lean = between(rng, 0.9, 1.5), between(rng, 0.05, 0.25)
     stick = rods([[0, -0.1, -lean]], [[0, -high, lean]], 0.012, sectors=6)
     head = box([0, -0.06, -lean], [between(rng, 0.1, 0.4), 0.12, 0.06])

@@ -41,8 +41,8 @@ def four_legs(
         rng: random generator.
         width: between the outer edges of the legs along x, [m].
         depth: the same along z.
-        height: of the top of the legs.
-        thick: of a leg.
+        height: height of the top of the legs.
+        thick: thickness of a leg.
         rails: how often the legs are joined below.
     """
     signs = np.array(CORNERS)

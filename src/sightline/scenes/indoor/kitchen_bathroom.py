@@ -95,7 +95,7 @@ def _worktop(
 
 
 def tap(rng: Random) -> TriangleMesh:
-    """Make a tap standing on the origin, its spout towards −z."""
+    """Make a tap standing on the origin, its spout toward −z."""
     high, reach = between(rng, 0.12, 0.38), between(rng, 0.1, 0.2)
     path = [
         [0, 0, 0], [0, -high * 0.8, 0], [0, -high, -reach * 0.3], [0, -high, -reach * 0.7],

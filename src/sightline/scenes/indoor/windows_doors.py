@@ -61,8 +61,8 @@ def window(rng: Random, opening: Opening, depth: float, *, view: bool) -> Parts:
 
     Args:
         rng: random generator.
-        opening: of the wall.
-        depth: of the wall; the pane sits near its outer side.
+        opening: opening of the wall.
+        depth: depth of the wall; the pane sits near its outer side.
         view: whether one looks out; else the pane is bright and blank: frosted, or far too bright.
     """
     x0, x1, y0, y1 = opening

@@ -120,7 +120,7 @@ def _sample_view(
         z = float(np.clip(middle[2] + away * math.sin(angle), -z_reach, z_reach))
         up = float(np.clip(-middle[1] + away * between(rng, -0.1, 0.7), 0.15, room.height - 0.15))
         return CameraView((x, -up, z), as_point(middle + rng.normal(0, 0.1, 3)), roll, fov)
-    # Mostly towards the far side, so that there is something to see.
+    # Mostly toward the far side, so that there is something to see.
     heading = math.atan2(-x, -z) + float(rng.normal(0, 0.7))
     pitch = math.radians(between(rng, -35, 10) if style != "low" else between(rng, -12, 15))
     if style == "corner":

@@ -42,8 +42,8 @@ def build(rng: Random) -> tuple[SceneWorld, CameraView]:
         )
         order = np.argsort(np.abs(np.log(far / wanted)), kind="stable")[:12]
         spot = places[int(order[rng.integers(len(order))])]
-        towards = float(np.degrees(np.arctan2(eye[0] - spot[0], eye[2] - spot[2])))
-        yaw = towards + rng.normal(0, 40) if chance(rng, 0.6) else between(rng, -180, 180)
+        toward = float(np.degrees(np.arctan2(eye[0] - spot[0], eye[2] - spot[2])))
+        yaw = toward + rng.normal(0, 40) if chance(rng, 0.6) else between(rng, -180, 180)
         if taken and min(np.linalg.norm(spot - other) for other in taken) < _APART:
             continue
         taken.append(spot)

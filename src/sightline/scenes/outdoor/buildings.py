@@ -1,6 +1,6 @@
 """Build houses, terraces, blocks, offices and halls with their roofs: one model per variant, recolored.
 
-A building's front looks towards −z from z = 0, its middle is at x = 0, its depth goes towards +z.
+A building's front looks toward −z from z = 0, its middle is at x = 0, its depth goes toward +z.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _aerials(rng: Random, feet: Floats) -> TriangleMesh:
 def _pitched_roof(
     rng: Random, width: float, depth: float, height: float, *, hipped: bool, along: bool, fine: bool
 ) -> RoleParts:
-    """Make a roof of two or four slopes; the ridge runs along the street or towards it."""
+    """Make a roof of two or four slopes; the ridge runs along the street or toward it."""
     span = depth if along else width
     long = width if along else depth
     rise = span / 2 * float(np.tan(np.radians(rng.uniform(22, 52))))
@@ -170,7 +170,7 @@ def add_building(
     dark: bool = False,
     paints: dict[str, Material] | None = None,
 ) -> None:
-    """Put a building with the middle of its front at `place`; at yaw 0 the front looks towards −z."""
+    """Put a building with the middle of its front at `place`; at yaw 0 the front looks toward −z."""
     with builder.instance("building"):
         building_model(sort, variant, min(detail, 3))[0].place(
             builder, paints or building_materials(rng, dark=dark), place, yaw=yaw
@@ -268,7 +268,7 @@ def building_model(sort: str, variant: int, detail: int) -> tuple[PartModel, flo
 def _front(
     rng: Random, sort: str, width: float, floor: float, floors: int, height: float, detail: int
 ) -> RoleParts:
-    """Make the wall towards the street."""
+    """Make the wall toward the street."""
     pitch = between(rng, 1.7, 3.2) * (0.6 if sort == "office" else 1.0)
     share = between(rng, 0.35, 0.6) if sort != "office" else between(rng, 0.7, 0.92)
     across = facades.columns_of(rng, width, pitch, share)

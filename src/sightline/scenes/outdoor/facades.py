@@ -1,6 +1,6 @@
 """Build walls with openings: windows, doors, shop fronts, balconies, in the wall's own frame.
 
-A wall stands on y = 0 from x = 0 to its width, seen from −z; its thickness goes towards +z. All pieces
+A wall stands on y = 0 from x = 0 to its width, seen from −z; its thickness goes toward +z. All pieces
 of one sort come as one shape, under the role that chooses their material.
 """
 
@@ -30,7 +30,7 @@ def pierced(
     """Make a wall between heights `low` and `high` with a grid of openings, and their reveals.
 
     Args:
-        width: of the wall, [m].
+        width: width of the wall, [m].
         low: lower edge above the ground, [m].
         high: upper edge, [m].
         across: (C, 2) left and right of each column of openings, in order.

@@ -117,7 +117,7 @@ def add_wired_poles(builder: WorldBuilder, rng: Random, feet: Floats) -> None:
 def add_stairs(
     builder: WorldBuilder, rng: Random, place: Floats, yaw: float, steps: int, width: float
 ) -> None:
-    """Put a flight of steps that rises towards +z turned by `yaw` [degrees]."""
+    """Put a flight of steps that rises toward +z turned by `yaw` [degrees]."""
     k = np.arange(steps)
     rise, tread = 0.16, 0.32
     zero = 0.0 * k

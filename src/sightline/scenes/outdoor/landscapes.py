@@ -40,7 +40,7 @@ class Landscape:
     """Terrain and its materials, before anything stands on it.
 
     Attributes:
-        height: of the ground, [m].
+        height: height of the ground, [m].
         ground: how the ground looks where it is gentle and low.
         steep: how it looks where it is steep.
         top: how it looks high up, above `top_from` [m].

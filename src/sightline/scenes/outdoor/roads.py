@@ -34,7 +34,7 @@ class RoadSection:
         curb: height of the pavement above the road.
         verge: width of grass between road and pavement.
         pavement: width.
-        garden: from the pavement to the houses.
+        garden: distance from the pavement to the houses.
     """
 
     lane: float

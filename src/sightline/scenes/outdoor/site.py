@@ -126,7 +126,7 @@ class Site:
 
     @property
     def yaw(self) -> float:
-        """Heading of the camera, [degrees] from +z towards +x."""
+        """Heading of the camera, [degrees] from +z toward +x."""
         dx, dz = (self.view.target[k] - self.view.eye[k] for k in (0, 2))
         return float(np.degrees(np.arctan2(dx, dz)))
 
@@ -196,7 +196,7 @@ class Site:
 def view_from_angles(
     eye: Point, yaw: float, pitch: float, *, roll: float = 0.0, fov: float = 65.0
 ) -> CameraView:
-    """Make a view from `eye` towards `yaw` (+z towards +x) and `pitch` (up is positive), [degrees]."""
+    """Make a view from `eye` toward `yaw` (+z toward +x) and `pitch` (up is positive), [degrees]."""
     up, turn = np.radians(pitch), np.radians(yaw)
     ahead = np.array([np.cos(up) * np.sin(turn), -np.sin(up), np.cos(up) * np.cos(turn)]) * 10.0
     x, y, z = (float(a + b) for a, b in zip(eye, ahead, strict=True))
@@ -204,13 +204,13 @@ def view_from_angles(
 
 
 def handheld_site(
-    rng: Random, at: tuple[float, float], towards: tuple[float, float], spread: float
+    rng: Random, at: tuple[float, float], toward: tuple[float, float], spread: float
 ) -> Site:
-    """Start a site with a hand-held camera at (x, z) that looks roughly towards another (x, z).
+    """Start a site with a hand-held camera at (x, z) that looks roughly toward another (x, z).
 
     `spread` is how far it may look past that, [degrees]; the weather is chosen too.
     """
-    aim = float(np.degrees(np.arctan2(towards[0] - at[0], towards[1] - at[1])))
+    aim = float(np.degrees(np.arctan2(toward[0] - at[0], toward[1] - at[1])))
     yaw = aim + float(rng.normal(0, spread / 2))
     eye = (at[0], -between(rng, 0.6, 1.9), at[1])
     pitch, roll = float(rng.normal(-3, 6)), float(rng.normal(0, 2.5))

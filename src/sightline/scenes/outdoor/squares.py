@@ -46,7 +46,7 @@ def add_ring_of_houses(site: Site, half: float) -> None:
             _, width, _, _ = building_model(sort, variant, 2)
             middle = s + width / 2
             s += width + float(rng.choice([0.0, 0.0, 3.0]))
-            # The row at z = half looks towards −z; the others are that row turned about the middle.
+            # The row at z = half looks toward −z; the others are that row turned about the middle.
             x, z = middle * cos + half * sin, half * cos - middle * sin
             if site.sees(x, z, width / 2 + 4):
                 detail = site.grade(x * 0.8, z * 0.8, "building")
@@ -207,7 +207,7 @@ def plaza(rng: Random) -> tuple[SceneWorld, CameraView]:
     """Make a square with houses around, a fountain or monument, benches, tables, trees and people."""
     half = between(rng, 13, 32)
     eye_xz = rng.uniform(-half * 0.6, half * 0.6, 2)
-    site = handheld_site(rng, (float(eye_xz[0]), float(eye_xz[1])), towards=(0.0, 0.0), spread=50)
+    site = handheld_site(rng, (float(eye_xz[0]), float(eye_xz[1])), toward=(0.0, 0.0), spread=50)
     site.builder.add(plane(0.0), paving(rng))
     add_ring_of_houses(site, half)
     if site.claim(0.0, 0.0, 2.2, gap=1.5):
@@ -251,7 +251,7 @@ def yard(rng: Random) -> tuple[SceneWorld, CameraView]:
     """Make a back yard or garden: fences, a shed, a tree, bins, bicycles, washing, flowers."""
     half = between(rng, 4, 9)
     start = (between(rng, -1.5, 1.5), -half + 0.8)
-    site = handheld_site(rng, start, towards=(0.0, half), spread=18)
+    site = handheld_site(rng, start, toward=(0.0, half), spread=18)
     lawn = rng.random() < 0.6
     site.builder.add(plane(0.0), grass_ground(rng) if lawn else paving(rng))
     for a, b in (
@@ -306,7 +306,7 @@ def alley(rng: Random) -> tuple[SceneWorld, CameraView]:
     """Make a lane between high walls: pipes, boxes, bins, washing overhead, steps, doors."""
     half = between(rng, 1.1, 2.6)
     site = handheld_site(
-        rng, (between(rng, -half * 0.4, half * 0.4), 0.0), towards=(0.0, 20.0), spread=9
+        rng, (between(rng, -half * 0.4, half * 0.4), 0.0), toward=(0.0, 20.0), spread=9
     )
     site.builder.add(plane(0.0), paving(rng))
     builder = site.builder
@@ -346,7 +346,7 @@ def alley(rng: Random) -> tuple[SceneWorld, CameraView]:
 def car_park(rng: Random) -> tuple[SceneWorld, CameraView]:
     """Make rows of parked cars with painted bays, lamps and trees between, something big behind."""
     eye = (between(rng, -3, 3), 0.0)
-    site = handheld_site(rng, eye, towards=(between(rng, -15, 15), 20.0), spread=20)
+    site = handheld_site(rng, eye, toward=(between(rng, -15, 15), 20.0), spread=20)
     tone = between(rng, 0.1, 0.3)
     site.builder.add(plane(0.0), Material("asphalt", (tone, tone, tone), (tone * 0.7,) * 3, 2.0))
     bay, long = between(rng, 2.4, 2.8), 5.0

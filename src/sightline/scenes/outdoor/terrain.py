@@ -84,9 +84,9 @@ def landscape(
     """Make ground all around a place, finer close by and in the direction of view.
 
     Args:
-        height: of the land, at (x, z).
+        height: height of the land, at (x, z).
         center: (x, z) of the camera, [m].
-        yaw: where the camera looks, [degrees] from +z towards +x.
+        yaw: where the camera looks, [degrees] from +z toward +x.
         near: radius of the innermost ring, [m]. Rings grow geometrically, so that the triangles look
             equally large in the picture.
         far: radius of the outermost ring, [m].

@@ -39,7 +39,7 @@ def tree_model(sort: str, variant: int, detail: int) -> PartModel:
 
     Args:
         sort: broadleaf, bare, conifer, palm, poplar or shrub.
-        variant: which of the `VARIANTS`.
+        variant: index of one of the `VARIANTS`.
         detail: `NEAR` (about 2,500 triangles) to `DOT` (about 50).
     """
     rng = np.random.default_rng([17, sorted(_GROW).index(sort), variant % TREE_VARIANTS])

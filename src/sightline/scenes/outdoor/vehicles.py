@@ -1,6 +1,6 @@
 """Build cars, vans, pick-ups, trucks, buses, bicycles and motorcycles: one model per variant.
 
-A vehicle stands on y = 0 with its middle at the origin and drives towards +z; `size` is (width, height,
+A vehicle stands on y = 0 with its middle at the origin and drives toward +z; `size` is (width, height,
 length) in [m], `detail` 0 close by to 2 far away. The body is a surface over cross-sections whose upper
 and lower lines make the silhouette; the cabin is glass between pillars.
 """
@@ -237,7 +237,7 @@ def add_car(
     sort: str | None = None,
     lit: bool = False,
 ) -> None:
-    """Put a vehicle of a random or given sort at `place` with its front towards `yaw` [degrees].
+    """Put a vehicle of a random or given sort at `place` with its front toward `yaw` [degrees].
 
     Instances are called car, van, truck or bus. `detail` 0 is close by, 3 far away; `lit` by night.
     """
@@ -368,7 +368,7 @@ CYCLE_VARIANTS = 5
 def add_cycle(
     builder: WorldBuilder, rng: Random, place: Point, yaw: float, *, far: bool = False
 ) -> None:
-    """Put a bicycle, sometimes a motorcycle, at `place`, its front towards `yaw` [degrees]."""
+    """Put a bicycle, sometimes a motorcycle, at `place`, its front toward `yaw` [degrees]."""
     motor = rng.random() < 0.2
     tint = as_color(rng.uniform(0.02, 0.7, 3))
     paints = {
@@ -384,7 +384,7 @@ def add_cycle(
 
 @cache
 def bicycle(variant: int, far: bool = False) -> PartModel:
-    """Return a bicycle of 1.7 m standing at the origin, driving towards +z."""
+    """Return a bicycle of 1.7 m standing at the origin, driving toward +z."""
     rng = np.random.default_rng([31, variant % CYCLE_VARIANTS])
     radius = between(rng, 0.29, 0.36)
     half = between(rng, 0.48, 0.56)

@@ -74,10 +74,10 @@ class HumanBody:
     """The shape of one person in rest pose.
 
     Attributes:
-        height: from the soles to the crown, barefoot and upright, [m].
+        height: stature from the soles to the crown, barefoot and upright, [m].
         mass: volume times 980 kg/m³, [kg].
         age: how old the shape looks, [years].
-        female: from 0 (male) to 1.
+        female: body shape from 0 (male) to 1 (female).
         vertices: (V + L, 3) float64, the landmarks last; the lowest at y = 0.
         joints: (J, 3) float64, in the order of `JOINTS`.
     """

@@ -25,7 +25,7 @@ from sightline.scenes.people.person import (
 from sightline.scenes.people.poses import PosedBody, offset
 from sightline.scenes.sampling import Random, between, chance, pick, randint, weighted
 
-#: Places people: (layout, rng, x, z, yaw towards the camera, detail) → people.
+#: Places people: (layout, rng, x, z, yaw toward the camera, detail) → people.
 PersonGroup = Callable[[PropLayout, Random, float, float, float, Detail], list[ScenePerson]]
 
 

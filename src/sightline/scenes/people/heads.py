@@ -157,7 +157,7 @@ def glasses(rng: Random, head: HeadFrame) -> tuple[TriangleMesh, Material]:
     """Make spectacles: two rims, a bridge, two sides; thin, and some distance before the eyes."""
     wide, high = between(rng, 0.022, 0.029), between(rng, 0.015, 0.025)
     angle = np.linspace(0, 2 * np.pi, 13)
-    power = between(rng, 0.55, 1.0)  # towards a rectangle
+    power = between(rng, 0.55, 1.0)  # toward a rectangle
     c, s = (np.sign(f) * np.abs(f) ** power for f in (np.cos(angle), np.sin(angle)))
     thin = between(rng, 0.0008, 0.0025) * head.size
     parts = []

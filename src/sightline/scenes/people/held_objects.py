@@ -46,7 +46,7 @@ def _rucksack(rng: Random, figure: PosedBody) -> Painted:
     center = (chest + neck) / 2 + behind * (0.11 * size + deep / 2)
     half = np.array([between(rng, 0.13, 0.18), between(rng, 0.18, 0.26), deep / size / 2]) * size
     ball = sphere([0, 0, 0], 1.0, sectors=12)
-    # A ball pushed towards a box: rounded at the edges.
+    # A ball pushed toward a box: rounded at the edges.
     pushed = np.sign(ball.vertices) * np.abs(ball.vertices) ** 0.5 * half
     bag = TriangleMesh(center + pushed @ turn.T, ball.faces, ball.normals @ turn.T, pushed[:, :2])
     straps = []
@@ -144,7 +144,7 @@ def _umbrella(rng: Random, figure: PosedBody) -> Painted:
 
 
 def _phone(rng: Random, figure: PosedBody) -> Painted:
-    """Put a telephone in the hand, its screen towards the face."""
+    """Put a telephone in the hand, its screen toward the face."""
     shape = box([0, 0, 0], [0.072, 0.15, 0.009]).moved(
         _grip(figure) + offset(0, -0.05, 0.02), pitch=-25
     )

@@ -63,7 +63,7 @@ def sample_figure(rng: Random, pose: str | None = None, *, number: int | None = 
     Args:
         rng: random generator.
         pose: one of `poses.POSES`; None for one that needs no seat.
-        number: which body of the library; None for any.
+        number: number of a body in the library; None for a random one.
     """
     chosen = int(rng.integers(bodies.body_count())) if number is None else number
     body = bodies.load_body(chosen)
@@ -90,7 +90,7 @@ def add_person(
     """Add a person to a scene, as one instance of the kind `person`.
 
     Args:
-        builder: of the scene.
+        builder: builder of the scene.
         rng: random generator.
         foot: (x, y, z) point on the ground below the pelvis, [m].
         yaw: where the person faces, [degrees]; 0 is +z (away from a camera that looks along z).

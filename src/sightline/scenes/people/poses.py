@@ -1,6 +1,6 @@
 """Pose a body: sample where its limbs point, then bend the mesh by linear blend skinning.
 
-Directions are (out, down, forward): away from the middle of the body, towards the ground, where the
+Directions are (out, down, forward): away from the middle of the body, toward the ground, where the
 person looks. One description therefore serves both sides and every body, whatever its proportions. Each
 limb is rotated the shortest way from how its parent carries it, which leaves no twist in a joint.
 """

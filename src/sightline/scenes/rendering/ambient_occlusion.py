@@ -47,7 +47,7 @@ def ambient_occlusion(
         face: (H, W) visible face, −1 where nothing is seen.
         points: (V, 3) vertices in the camera frame, [m].
         faces: (F, 3).
-        camera: of the picture.
+        camera: camera of the picture.
 
     Returns:
         (H, W) float32, 0 to 1; 1 where nothing is seen.

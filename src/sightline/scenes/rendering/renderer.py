@@ -43,7 +43,7 @@ from sightline.types import BoolArray, Camera, DepthMap, FloatArray, Kind
 #: 8-bit sRGB code of each of 4096 even steps of linear light.
 _CODES = (linear_to_srgb(np.linspace(0, 1, 4096)) * 255 + 0.5).astype(np.uint8)
 
-#: Linear light above this is rolled off towards white instead of clipped.
+#: Linear light above this is rolled off toward white instead of clipped.
 SHOULDER = 0.7
 
 
@@ -130,12 +130,12 @@ def environment_cube(
     normals = _face_normals(world, face[on_mirror])
     away = places[on_mirror] - camera_at
     away /= np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-9)
-    towards = away - 2 * (away * normals).sum(1, keepdims=True) * normals
-    middle = np.median(places[on_mirror], axis=0) + 0.05 * np.median(towards, axis=0)
+    toward = away - 2 * (away * normals).sum(1, keepdims=True) * normals
+    middle = np.median(places[on_mirror], axis=0) + 0.05 * np.median(toward, axis=0)
     others = np.flatnonzero(~shiny[world.material]).astype(np.int32)
     cube = np.full((6, texels, texels, 3), -1, np.float32)
     camera = Camera.from_focal(texels / 2 - 1, texels, texels)
-    for side in cube_sides(towards):
+    for side in cube_sides(toward):
         points = turned(world.vertices, CUBE[side], -CUBE[side] @ middle)
         _, seen = nearest_faces(points, world.faces[others], camera, near=0.05)
         numbers = np.where(seen >= 0, np.append(others, -1)[seen], -1).astype(np.int32)

@@ -153,7 +153,7 @@ def _tones(light: FloatArray, rng: np.random.Generator, own: SensorConfig) -> ND
     color = float(np.clip(1 + rng.normal(0, own.saturation), 0.3, 1.6))
     weight = np.array([0.2126, 0.7152, 0.0722])
     mix = color * np.eye(3) + (1 - color) * np.ones((3, 1)) * weight
-    matrix = mix * gains  # balance first, then draw towards or away from gray
+    matrix = mix * gains  # balance first, then draw toward or away from gray
     if not np.array_equal(matrix, np.eye(3)):
         light = cv2.transform(np.ascontiguousarray(light), matrix.astype(np.float32))
     steep = float(np.clip(1 + rng.normal(0, own.contrast), 0.6, 1.6))

@@ -46,7 +46,7 @@ def sky_color(sky: KernelSky, x: float, y: float, z: float, width: float) -> tup
     b = sky.horizon[2] + high * (sky.zenith[2] - sky.horizon[2])
     cover = 0.0
     if sky.clouds > 0.0 and up > 0.01:
-        # Intersect the ray with a cloud layer; the offset curves it down towards the horizon.
+        # Intersect the ray with a cloud layer; the offset curves it down toward the horizon.
         far = 1.6 / (up + 0.12)
         thick = fractal_noise(far * x + 31.0, far * z, sky.seed, 6, far * far * width)
         low = 0.78 - 0.6 * sky.clouds

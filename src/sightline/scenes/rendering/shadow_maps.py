@@ -46,7 +46,7 @@ class ShadowMaps(NamedTuple):
 
     Attributes:
         kind: `NONE`, `SUN` or `LAMP`.
-        maps: (M, R, R) float32. Sun: height towards the sun of the highest surface, [m]. Lamp: inverse
+        maps: (M, R, R) float32. Sun: height toward the sun of the highest surface, [m]. Lamp: inverse
             depth of the nearest surface, [1/m], 0 where there is none.
         frames: (M, 3, 4) world to (column, row, height) of a cascade; for a lamp the sides of its cube.
         texel: (M,) size of a texel, [m]; for a lamp at a distance of 1 m.
@@ -81,7 +81,7 @@ def sun_shadows(
     """
     if len(receivers) == 0:
         return no_shadows()
-    # Orthonormal frame of the light: right, down, towards the sun.
+    # Orthonormal frame of the light: right, down, toward the sun.
     helper = np.eye(3)[int(np.argmin(np.abs(to_sun)))]
     right = np.cross(helper, to_sun)
     right /= np.linalg.norm(right)

@@ -117,7 +117,7 @@ def inscribed_size(height: int, width: int, angle: float) -> tuple[int, int]:
     Args:
         height: side of the rotated rectangle, [px].
         width: its other side, [px].
-        angle: of the rotation, 0 to π/4, [rad].
+        angle: angle of the rotation, 0 to π/4, [rad].
 
     >>> inscribed_size(100, 200, 0.0)
     (100, 200)

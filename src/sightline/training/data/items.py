@@ -41,8 +41,8 @@ from sightline.training.data.pairs import (
 __all__ = [
     "HELD_OUT_ONE_IN",
     "Coding",
-    "Item",
     "Pair",
+    "TrainingPair",
     "is_held_out",
     "photo_items",
     "read_pair",
@@ -64,19 +64,20 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class TrainingPair:
     """One training pair on disk.
 
     Attributes:
         picture: color picture.
         label: 16- or 8-bit PNG.
-        coding: what the label's numbers are.
-        zero_is_unknown: False for pseudo-labels, whose 0 is simply the farthest, and rendered sky.
+        coding: encoding of the label's values.
+        zero_is_unknown: whether 0 marks unknown pixels; False for pseudo-labels and rendered sky, where
+            0 is the farthest value.
         unit: 1/m per step, for coding `inverse_depth`.
-        pseudo: a teacher's label, not truth.
+        pseudo: whether the label is a teacher's prediction.
         labels: label files of further teachers, to be combined with the first; pseudo only.
-        focal: of the camera, in [px] of the picture as stored; None if unknown.
-        scene: name of the scene that it shows; None if no other pair shows it.
+        focal: focal length of the camera, in [px] of the picture as stored; None if unknown.
+        scene: name of the scene, shared by all its pairs; None if it has only this pair.
     """
 
     picture: Path
@@ -90,7 +91,7 @@ class Item:
     scene: str | None = None
 
 
-def rgbd_items(folder: str | Path) -> list[Item]:
+def rgbd_items(folder: str | Path) -> list[TrainingPair]:
     """List the pairs of an `NNNNN.jpg` + `NNNNN.png` folder with its `index.csv`.
 
     The columns `id` and `kind` (`depth_mm`, `disparity_rel`, `inverse_depth`) are needed, `unit` in
@@ -113,7 +114,7 @@ def rgbd_items(folder: str | Path) -> list[Item]:
         return [_row_item(folder, row, line) for line, row in enumerate(rows, 2)]
 
 
-def _row_item(folder: Path, row: dict[str, str], line: int) -> Item:
+def _row_item(folder: Path, row: dict[str, str], line: int) -> TrainingPair:
     name, kind = row.get("id") or "", row.get("kind") or ""
     if not name or name != Path(name).name:
         raise InputError(f"line {line}: id {name!r} is not a plain file name")
@@ -122,7 +123,7 @@ def _row_item(folder: Path, row: dict[str, str], line: int) -> Item:
     coding, unit = _CODINGS[kind], None
     if coding == "inverse_depth":
         unit = _positive(row, "unit", line)
-    return Item(
+    return TrainingPair(
         folder / f"{name}.jpg",
         folder / f"{name}.png",
         coding,
@@ -148,7 +149,7 @@ def is_held_out(name: str) -> bool:
     return zlib.crc32(name.encode()) % HELD_OUT_ONE_IN == 0
 
 
-def photo_items(photos: str | Path, *labels: str | Path) -> list[Item]:
+def photo_items(photos: str | Path, *labels: str | Path) -> list[TrainingPair]:
     """List the photographs that have a label of the same relative path and stem, held-out ones not.
 
     Args:
@@ -169,7 +170,7 @@ def photo_items(photos: str | Path, *labels: str | Path) -> list[Item]:
         found = [label for folder in folders if (label := _label_of(picture, photos, folder))]
         if found and not is_held_out(picture.name):
             items.append(
-                Item(
+                TrainingPair(
                     picture,
                     found[0],
                     "disparity",
@@ -193,7 +194,7 @@ def _label_of(picture: Path, photos: Path, labels: Path) -> Path | None:
     return None
 
 
-def read_pair(item: Item, short_side: int) -> Pair:
+def read_pair(item: TrainingPair, short_side: int) -> Pair:
     """Read one pair, shrunk so that its shorter side is at most `short_side` pixels."""
     pixels = read_picture(item.picture).pixels
     size = shrunk_size(pixels, short_side)
@@ -228,11 +229,11 @@ def read_pairs(
 
     Args:
         items: what `read` takes.
-        short_side: of the pairs, at most, in [px].
-        threads: that read at a time.
+        short_side: maximum short side of the pairs in [px].
+        threads: number of reader threads.
         skip: told of every item that cannot be read, which is then left out; without it, the first
             one stops everything.
-        read: of one item; `read_pair` for an `Item`, a data set's own otherwise.
+        read: reader of one item: `read_pair` for a `TrainingPair`, or the reader of a data set.
     """
     read_one: Callable[[Any, int], Pair] = read_pair if read is None else read
 

@@ -30,7 +30,7 @@ class Pair:
         pseudo: a teacher's label: the trimmed loss and the feature alignment apply.
         weight: (H, W) uint8, trust from 0 to 255 by the agreement of several teachers; None is full
             trust everywhere.
-        focal: of the camera, in [px] of these pixels; None where nobody knows.
+        focal: focal length of the camera, in [px] of these pixels; None if unknown.
     """
 
     pixels: NDArray[np.uint8]
@@ -125,7 +125,7 @@ def measured_pair(
         known: (H, W); numbers that are not finite or are negative never count.
         short_side: the pair's shorter side is at most this, in [px].
         metric: whether the pair is to remember its unit.
-        focal: of the camera, in [px] of `pixels`; None if unknown.
+        focal: focal length of the camera, in [px] of `pixels`; None if unknown.
 
     Raises:
         InputError: where nothing is known, or the sizes differ; without a path (see `naming`).

@@ -148,7 +148,7 @@ def read_tar(data: bytes, path: Path) -> tuple[bytes, list[Members]]:
 
     Args:
         data: the whole shard.
-        path: for messages.
+        path: path for error messages.
     """
     pairs: dict[int, Members] = {}
     header = b""

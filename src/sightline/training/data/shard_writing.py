@@ -79,9 +79,9 @@ def write_shards(
     """Write `items` as shards into `folder`, with an `index.json`; return the index's path.
 
     Args:
-        items: of any training set; their order is the order of the pairs.
+        items: items of a training set, in the order of the pairs.
         folder: made when missing; finished shards of the same items in it are kept.
-        read: of one item, a function of a module (processes must find it); None for `read_pair`.
+        read: reader of one item, a module-level function that can be pickled; None for `read_pair`.
         per_shard: pairs in each shard but the last. 512 pairs of 518 px are about 150 MB.
         short_side: pairs are shrunk to this shorter side, in [px].
         workers: processes. The bytes do not depend on it.
@@ -89,7 +89,7 @@ def write_shards(
             one stops everything, and the shards finished by then stay.
 
     Raises:
-        InputError: for an unreadable item, or a folder that holds shards of something else.
+        InputError: an item is unreadable, or the folder holds shards of other data.
     """
     if not items or per_shard < 1 or short_side < 1 or workers < 1:
         raise InputError("shards need items, and per_shard, short_side and workers of at least 1")

@@ -19,7 +19,7 @@ from sightline.training.data.items import photo_items, read_pair, read_pairs
 from sightline.training.data.labels import MANIFEST
 from sightline.training.data.pairs import Pair
 from sightline.training.data.shards import MemoryPairs, PairSource, SceneSampler, ShardPairs
-from sightline.training.data.stream import Source
+from sightline.training.data.stream import MixtureSource
 
 Notify = Callable[[str], None]
 
@@ -103,7 +103,7 @@ class FolderPairs:
 
     Args:
         found: the set.
-        short_side: of the pairs, at most, in [px].
+        short_side: maximum short side of the pairs in [px].
     """
 
     def __init__(self, found: TrainingSet, short_side: int) -> None:
@@ -126,12 +126,12 @@ def open_sources(
     metric: bool = False,
     camera: bool = False,
     notify: Notify | None = None,
-) -> list[Source]:
+) -> list[MixtureSource]:
     """Open every `SET:FOLDER[@SHARE]`.
 
     Args:
         named: as the user wrote them.
-        short_side: of what the network will see, [px].
+        short_side: short side of the network input in [px].
         metric: leave out pairs whose unit nobody knows.
         camera: and those whose focal length nobody knows.
         notify: told of pairs that cannot be read or used; without it an unreadable one is an error.
@@ -142,10 +142,10 @@ def open_sources(
 
 def open_photos(
     photos: Path, labels: Sequence[Path], short_side: int, share: int, notify: Notify | None = None
-) -> Source:
+) -> MixtureSource:
     """Open photographs with the labels of one or several teachers."""
     found = TrainingSet("photos", photo_items(photos, *labels), read_pair)
-    return Source(_walk(found, round(short_side * ROOM_TO_CROP), _Use(), notify), share)
+    return MixtureSource(_walk(found, round(short_side * ROOM_TO_CROP), _Use(), notify), share)
 
 
 def split_share(text: str) -> tuple[str, int]:
@@ -158,11 +158,13 @@ def split_share(text: str) -> tuple[str, int]:
     return (match[1], int(match[2])) if match else (text, USUAL_SHARE)
 
 
-def _open(text: str, short_side: int, use: _Use, notify: Notify | None) -> Source:
+def _open(text: str, short_side: int, use: _Use, notify: Notify | None) -> MixtureSource:
     where, share = split_share(text)
     if where.startswith("shards:"):
-        return Source(Streamed(ShardPairs(where.removeprefix("shards:")), use, notify), share)
-    return Source(_walk(open_set(where), short_side, use, notify), share)
+        return MixtureSource(
+            Streamed(ShardPairs(where.removeprefix("shards:")), use, notify), share
+        )
+    return MixtureSource(_walk(open_set(where), short_side, use, notify), share)
 
 
 def _walk(found: TrainingSet, short_side: int, use: _Use, notify: Notify | None) -> PairSource:
@@ -195,7 +197,7 @@ def _scene(item: Any) -> str | None:
     return getattr(item, "scene", None)
 
 
-def describe_sources(named: Sequence[str], sources: Sequence[Source]) -> dict[str, Any]:
+def describe_sources(named: Sequence[str], sources: Sequence[MixtureSource]) -> dict[str, Any]:
     """Return what a run learns from, for its record: names, numbers of pairs, and what they are.
 
     Another teacher's labels in the same folder, or another list of pairs, make another run.

@@ -66,12 +66,12 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """Pairs that share a place in the mixture.
+class MixtureSource:
+    """Training pairs of one source and their share of the batch.
 
     Attributes:
-        pairs: what there is to learn from.
-        share: how many samples of every batch come from here.
+        pairs: training pairs.
+        share: number of samples of every batch that come from this source.
     """
 
     pairs: PairSource
@@ -86,15 +86,16 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class StreamConfig:
-    """How pairs become batches.
+    """Configuration of the batches: shape, augmentation and order.
 
     Attributes:
-        short_side: of a batch of the commonest shape, [px]; other shapes have about equal area.
+        short_side: short side of a batch of the most common shape, [px]; other shapes have about the
+            same area.
         augment: variation of measured and rendered pairs.
         augment_pseudo: variation of pseudo-labeled pairs: stronger, so that the student cannot
             simply repeat what the teacher saw (V1 §3.2).
         cutmix: chance that a pseudo-labeled sample has a piece of another one pasted in.
-        seed: of order and augmentation.
+        seed: seed of order and augmentation.
         random_grids: sample the shape of every batch (`random_shape`) instead of using one of four.
     """
 
@@ -134,7 +135,7 @@ def shapes(short_side: int, multiple: int) -> list[tuple[int, int]]:
 
 
 def make_batch(
-    sources: list[Source],
+    sources: list[MixtureSource],
     step: int,
     spec: ModelSpec,
     config: StreamConfig,
@@ -230,7 +231,7 @@ def _paste(batch: Batch, config: StreamConfig, rng: np.random.Generator) -> Batc
 
 
 def batches(
-    sources: list[Source],
+    sources: list[MixtureSource],
     start: int,
     stop: int,
     spec: ModelSpec,

@@ -26,7 +26,7 @@ from sightline.video_model.autoencoders.options import FrameOptions
 STRIDE = 8
 
 
-class Residual(nn.Module):
+class FrameResidual(nn.Module):
     """Residual block of two 3 × 3 convolutions, initialized to the identity."""
 
     def __init__(self, width: int) -> None:
@@ -69,7 +69,7 @@ class FrameCodec(NormalizedCodec):
                 nn.init.normal_(module.weight, std=(2 / fan) ** 0.5)
                 nn.init.zeros_(module.bias)
         for module in self.modules():
-            if isinstance(module, Residual):
+            if isinstance(module, FrameResidual):
                 nn.init.zeros_(module.second.weight)
         last = self.decoder[-2]
         assert isinstance(last, nn.Conv2d)
@@ -104,7 +104,7 @@ def make_encoder(options: FrameOptions) -> nn.Sequential:
         _convolution(half, quarter, stride=2),
         nn.SiLU(),
         _convolution(quarter, eighth, stride=2),
-        Residual(eighth),
+        FrameResidual(eighth),
         nn.SiLU(),
         nn.Conv2d(eighth, options.channels, 1),
     )
@@ -115,13 +115,13 @@ def make_decoder(options: FrameOptions) -> nn.Sequential:
     half, quarter, eighth = options.widths
     return nn.Sequential(
         _convolution(options.channels, eighth),
-        Residual(eighth),
+        FrameResidual(eighth),
         nn.SiLU(),
         nn.ConvTranspose2d(eighth, quarter, 2, stride=2),
-        Residual(quarter),
+        FrameResidual(quarter),
         nn.SiLU(),
         nn.ConvTranspose2d(quarter, half, 2, stride=2),
-        Residual(half),
+        FrameResidual(half),
         nn.SiLU(),
         _convolution(half, 4 * COLORS),
         nn.PixelShuffle(2),

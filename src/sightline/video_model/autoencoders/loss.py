@@ -1,4 +1,4 @@
-"""Reconstruction loss of codecs, weighted towards bodies.
+"""Reconstruction loss of codecs, weighted toward bodies.
 
 Nine tenths of a frame are background: with equal weights, a codec first learns to omit the balls.
 """

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from sightline.runtime.torch_engine import pick_device
 from sightline.training.distributed import Distributed, Shard
 from sightline.training.schedules import cosine_rate
-from sightline.training.trainer import Task, Trainer
+from sightline.training.trainer import Trainer, TrainingTask
 from sightline.video_model.autoencoders.codec import latent_shape
 from sightline.video_model.autoencoders.data import FrameSource, draw_noise, take_batch
 from sightline.video_model.autoencoders.files import CODEC, write_codec
@@ -75,7 +75,7 @@ class _CodecLoss(nn.Module):
         return reconstruction_loss(self.codec(video, noise), wanted, self.ink) * factor
 
 
-class CodecTask(Task):
+class CodecTask(TrainingTask):
     """Training of a codec.
 
     Args:

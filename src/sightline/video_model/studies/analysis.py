@@ -20,7 +20,7 @@ from sightline.reports.figures import (
     scatter_plot,
     themed,
 )
-from sightline.video_model.page import FilmStrip, Section
+from sightline.video_model.page import FilmStripFigure, Section
 from sightline.video_model.studies.catalog import Budget, Study, Trial
 
 #: Scores of a trial, as written by `run`.
@@ -30,7 +30,7 @@ UNIT = "units/s"
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class StudyResult:
     """Result of a study.
 
     Attributes:
@@ -42,7 +42,7 @@ class Outcome:
     lines: list[str]
 
 
-def error_table(cost: Budget, scores: dict[str, Scores]) -> Outcome:
+def error_table(cost: Budget, scores: dict[str, Scores]) -> StudyResult:
     """Build a table with a row per trial and a column per test."""
     tests = [words for words, _ in cost.trials[0].tests]
     header = ["", "weights", "loss", *tests, *(f"{words}, of the mean" for words in tests)]
@@ -60,7 +60,7 @@ def error_table(cost: Budget, scores: dict[str, Scores]) -> Outcome:
         f"Velocity error in {UNIT}: mean over videos of |v − v̂| after the given frames (for "
         "collisions after the impact); then the error of the velocity's mean over time."
     )
-    return Outcome([Section("Velocity errors", [words], header, rows)], lines)
+    return StudyResult([Section("Velocity errors", [words], header, rows)], lines)
 
 
 def value_of(score: Scores, words: str) -> float:
@@ -108,7 +108,7 @@ def slope_of(true: Doubles, made: Doubles) -> float:
     return float(np.polyfit(true, made, 1)[0]) if len(true) > 1 and np.ptp(true) else float("nan")
 
 
-def analyze_speed_plane(cost: Budget, scores: dict[str, Scores]) -> Outcome:
+def analyze_speed_plane(cost: Budget, scores: dict[str, Scores]) -> StudyResult:
     """Plot errors over the plane of both speeds."""
     outcome = error_table(cost, scores)
     plots = []
@@ -133,7 +133,7 @@ def analyze_speed_plane(cost: Budget, scores: dict[str, Scores]) -> Outcome:
     return outcome
 
 
-def analyze_speeds(cost: Budget, scores: dict[str, Scores]) -> Outcome:
+def analyze_speeds(cost: Budget, scores: dict[str, Scores]) -> StudyResult:
     """Compare generated with true speeds outside of the trained bands."""
     outcome = error_table(cost, scores)
     rows, plots = [], []
@@ -156,7 +156,7 @@ def analyze_speeds(cost: Budget, scores: dict[str, Scores]) -> Outcome:
         rows.append([trial.words, *shares, str(count)])
         outcome.lines.append(
             f"{trial.words}: slope of generated against true speed {shares[0]}, {shares[1]} among "
-            f"those nearest to the same trained speed; {shares[2]} of {count} videos wrong towards "
+            f"those nearest to the same trained speed; {shares[2]} of {count} videos wrong toward "
             f"it, {shares[3]} turned round"
         )
         spans = sorted(set(bands))
@@ -178,7 +178,7 @@ def analyze_speeds(cost: Budget, scores: dict[str, Scores]) -> Outcome:
     return outcome
 
 
-def analyze_conflicts(cost: Budget, scores: dict[str, Scores]) -> Outcome:
+def analyze_conflicts(cost: Budget, scores: dict[str, Scores]) -> StudyResult:
     """Count which attribute is kept when two are in conflict."""
     outcome = error_table(cost, scores)
     rows = []
@@ -238,7 +238,7 @@ WORDS = (
 )
 
 
-def analyze_templates(cost: Budget, scores: dict[str, Scores]) -> Outcome:
+def analyze_templates(cost: Budget, scores: dict[str, Scores]) -> StudyResult:
     """Compare frames and videos in and out of template (Table 2 of the paper)."""
     tests = [words for words, _ in cost.trials[0].tests]
     header = ["", "weights", "loss"]
@@ -260,7 +260,7 @@ def analyze_templates(cost: Budget, scores: dict[str, Scores]) -> Outcome:
     lines += [f"{row[0]}: " + ", ".join(row[3:]) for row in rows[len(cost.trials) :]]
     lines += missing.values()
     notes = [WORDS, *missing.values()]
-    return Outcome([Section("In template and out of it", notes, header, rows)], lines)
+    return StudyResult([Section("In template and out of it", notes, header, rows)], lines)
 
 
 def _yardsticks(cost: Budget, scores: dict[str, Scores], tests: list[str]) -> list[list[str]]:
@@ -282,7 +282,7 @@ def _cell(value: float | dict[str, Any] | None, style: str) -> str:
     return "–" if value is None or isinstance(value, dict) else format(value, style)
 
 
-def analyze_study(study: Study, cost: Budget, scores: dict[str, Scores]) -> Outcome:
+def analyze_study(study: Study, cost: Budget, scores: dict[str, Scores]) -> StudyResult:
     """Analyze a study.
 
     Args:
@@ -301,16 +301,16 @@ def analyze_study(study: Study, cost: Budget, scores: dict[str, Scores]) -> Outc
     return readers[study.reading](cost, scores)
 
 
-def film_strips(cost: Budget, scores: dict[str, Scores]) -> list[FilmStrip]:
+def film_strips(cost: Budget, scores: dict[str, Scores]) -> list[FilmStripFigure]:
     """Return the film strips of all trials."""
     return [
-        FilmStrip(f"{trial.words}, {words}", Markup(drawing))
+        FilmStripFigure(f"{trial.words}, {words}", Markup(drawing))
         for trial in cost.trials
         for words, drawing in scores[trial.name]["films"].items()
     ]
 
 
-def _scaling(cost: Budget, scores: dict[str, Scores]) -> Outcome:
+def _scaling(cost: Budget, scores: dict[str, Scores]) -> StudyResult:
     """Add error curves over the number of videos for each scenario."""
     outcome = error_table(cost, scores)
     plots = []

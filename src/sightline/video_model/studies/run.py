@@ -143,7 +143,7 @@ def study_codec(
 
     Args:
         cost: budget.
-        name: see `files.find_codec`; None for none.
+        name: codec, see `files.find_codec`; None for none.
         out: folder of the study.
         ours: process group; its first process trains.
         report: called with a progress line.
