@@ -33,7 +33,7 @@ def run() -> None:
     report = physics.score("videos", truth="collisions.h5")
     report.to_html("report.html")
     laws = report.summary["model"]["in"].laws
-    for name in ("velocity_before", "velocity_paper", "penetration"):
+    for name in ("velocity_before", "velocity_steps", "penetration"):
         print(f"{name}: {laws[name].value:.3f} {'units' if name == 'penetration' else 'units/s'}")
 
 

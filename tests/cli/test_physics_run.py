@@ -79,7 +79,7 @@ def test_a_model_is_run_and_scored(collisions, model, tmp_path, capsys):
     assert main(["physics", "score", str(out), *truth, "--out", str(tmp_path / "s")]) == 0
     found = json.loads((tmp_path / "s" / "scores.json").read_text())
     frozen, baseline = (
-        found["summary"][who]["in"]["laws"]["velocity_paper"]["mean"]
+        found["summary"][who]["in"]["laws"]["velocity_steps"]["mean"]
         for who in ("model", "copy-last")
     )
     assert frozen == pytest.approx(baseline, rel=1e-6)

@@ -37,12 +37,12 @@ def figure(found, who, law, bucket="in"):
 def test_the_truth_scores_the_floor(collisions, tmp_path, capsys):
     code, found = score(collisions, collisions, tmp_path / "s")
     assert code == 0
-    assert figure(found, "model", "velocity_paper") == figure(found, "truth", "velocity_paper")
-    assert figure(found, "model", "velocity_paper") < 0.01
+    assert figure(found, "model", "velocity_steps") == figure(found, "truth", "velocity_steps")
+    assert figure(found, "model", "velocity_steps") < 0.01
     assert found["summary"]["model"]["in"]["abnormal"] == 0
     assert figure(found, "model", "restitution") == pytest.approx(1, abs=0.01)
     printed = capsys.readouterr().out
-    assert "velocity_paper" in printed
+    assert "velocity_steps" in printed
     assert "nearest-case" in printed
 
 
@@ -55,7 +55,7 @@ def test_constant_velocity_is_wrong_only_after_the_impact(collisions, tmp_path):
             np.savez(videos / f"{k:05d}.npz", render(made[k], 128))
     code, found = score(videos, collisions, tmp_path / "s", "--pictures", "psnr,ssim")
     assert code == 0
-    assert figure(found, "model", "velocity_paper") > 2
+    assert figure(found, "model", "velocity_steps") > 2
     assert figure(found, "model", "velocity_before") < 0.01
     assert figure(found, "model", "penetration") > 0.5
     assert found["summary"]["model"]["in"]["abnormal"] == 1
@@ -70,7 +70,7 @@ def test_the_nearest_case_is_good_in_distribution_only(tmp_path, scenario):
         path = tmp_path / f"{split}.h5"
         main(["physics", "make", scenario, "--split", split, "--count", "24", "--out", str(path)])
         _, found = score(path, path, tmp_path / split)
-        errors[split] = figure(found, "nearest-case", "velocity_paper", "all")
+        errors[split] = figure(found, "nearest-case", "velocity_steps", "all")
     assert errors["id"] < 0.15
     assert errors["ood"] > 5 * errors["id"]
 
@@ -115,8 +115,8 @@ def test_baselines_go_through_the_codec_of_the_data_set(tmp_path):
     words = ["physics", "make", "uniform", "--count", "12", "--quality", "standard"]
     main([*words, "--out", str(path)])
     _, found = score(path, path, tmp_path / "s")
-    floor = figure(found, "truth", "velocity_paper", "all")
-    assert 0.5 * floor < figure(found, "constant-velocity", "velocity_paper", "all") < 2 * floor
+    floor = figure(found, "truth", "velocity_steps", "all")
+    assert 0.5 * floor < figure(found, "constant-velocity", "velocity_steps", "all") < 2 * floor
 
 
 def test_names_in_another_encoding_are_kept(collisions, tmp_path):

@@ -24,7 +24,7 @@ def test_every_law_and_every_rule_has_words():
 @pytest.mark.parametrize(
     ("name", "value", "scenario", "says", "passes"),
     [
-        ("velocity_paper", 0.0412, "uniform", "0.0412 units/s", "up to 0.2 units/s"),
+        ("velocity_steps", 0.0412, "uniform", "0.0412 units/s", "up to 0.2 units/s"),
         ("momentum", 0.034, "collision", "3\xa0%", "up to 10\xa0%"),
         ("restitution", 0.98, "collision", "0.980", "1 ± 0.2"),
         ("gravity", 2.4, "parabola", "2.40 units/s²", "2.5 ± 0.25 units/s²"),

@@ -291,7 +291,7 @@ def test_a_world_obeys_its_laws(client, world, bucket):
         true, measured = np.array(body["positions"]), np.array(track["positions"])
         assert np.abs(true - measured)[seen].max() < 0.05
     laws = {law["name"]: law for law in found["laws"]}
-    assert laws["velocity_paper"]["value"] < 0.05
+    assert laws["velocity_steps"]["value"] < 0.05
     assert not laws["momentum"]["violated"] or world["scenario"] == "parabola"
     assert not found["abnormal"]["abnormal"]
 
@@ -335,7 +335,7 @@ def test_a_lawful_film_is_scored(client, world_film):
     found = client.post("/v1/physics/score", files={"video": world_film}).json()
     assert found["truth"] == "law"
     laws = {law["name"]: law["value"] for law in found["laws"]}
-    assert laws["velocity_paper"] < 0.2
+    assert laws["velocity_steps"] < 0.2
     assert not found["abnormal"]["abnormal"]
     assert len(found["bodies"]) == 1
     assert found["note"] == ""
@@ -351,7 +351,7 @@ def test_an_unlawful_film_is_scored(client):
     found = client.post("/v1/physics/score", files={"video": encode(halting)}).json()
     assert found["abnormal"]["abnormal"]
     laws = {law["name"]: law for law in found["laws"]}
-    assert laws["velocity_paper"]["violated"]
+    assert laws["velocity_steps"]["violated"]
     blank = np.full_like(frames, 255)
     found = client.post("/v1/physics/score", files={"video": encode(blank)}).json()
     assert found["truth"] == "none"

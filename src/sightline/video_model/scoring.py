@@ -25,7 +25,7 @@ from sightline.video_model.data import is_file, open_videos
 from sightline.video_model.pipeline import VideoDiffusion
 
 #: Velocity error as the paper defines it, and error of the mean velocity as in the released code.
-VELOCITY, MEAN_VELOCITY = "velocity_paper", "velocity_code"
+VELOCITY, MEAN_VELOCITY = "velocity_steps", "velocity_code"
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ def test_empty_video():
     scores = check_laws(tracks, truth, "collision")
     assert scores.coverage == 0
     assert scores.violates("presence")
-    assert scores.values["velocity_paper"] > 0.5  # a ball that is gone does not move
+    assert scores.values["velocity_steps"] > 0.5  # a ball that is gone does not move
     verdict = is_abnormal(tracks, "collision")
     assert verdict.abnormal
     assert verdict.reasons == ("there is nothing in the video",)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from sightline.physics.laws.evidence import collision_step, counted_steps, valid_frames
 from sightline.physics.laws.table import check_laws
-from sightline.physics.laws.velocity_error import velocity_error_code, velocity_error_paper
+from sightline.physics.laws.velocity_error import velocity_error_code, velocity_error_steps
 from sightline.physics.types import RED, Motion
 from sightline.physics.worlds.simulation import sample
 
@@ -27,7 +27,7 @@ def test_known_errors(speed, more, up):
     truth = _uniform(speed)
     time = 0.1 * np.arange(32)[:, None, None]
     parsed = truth.positions + time * np.array([more, up])
-    assert velocity_error_paper(parsed, truth, "uniform") == pytest.approx(
+    assert velocity_error_steps(parsed, truth, "uniform") == pytest.approx(
         np.hypot(more, up), abs=1e-9
     )
     assert velocity_error_code(parsed, truth, "uniform") == pytest.approx(abs(more), abs=1e-9)
@@ -38,7 +38,7 @@ def test_definitions_differ_on_jitter():
     truth = _uniform(1.0)
     parsed = truth.positions.copy()
     parsed[::2, :, 0] += 0.01
-    assert velocity_error_paper(parsed, truth, "uniform") == pytest.approx(0.1)
+    assert velocity_error_steps(parsed, truth, "uniform") == pytest.approx(0.1)
     assert velocity_error_code(parsed, truth, "uniform") < 0.01
 
 
@@ -49,7 +49,7 @@ def test_valid_frames_are_inside_from_the_fourth_on():
     assert valid[3:].all()
     fast = valid_frames(_uniform(4.0, start=1.5), "uniform")
     assert np.flatnonzero(fast)[-1] == 18  # 1.5 + 0.4 · 18 = 8.7, then 9.1 with a radius of 1
-    assert velocity_error_paper(np.zeros((32, 1, 2)), _uniform(1.0, start=12.0), "uniform") is None
+    assert velocity_error_steps(np.zeros((32, 1, 2)), _uniform(1.0, start=12.0), "uniform") is None
 
 
 def test_collisions_look_at_the_outer_sides_only():
@@ -79,9 +79,9 @@ def test_post_collision_frames_only():
     step = collision_step(truth, valid_frames(truth, "collision"))
     parsed = truth.positions.copy()
     parsed[: step - 1] += np.random.default_rng(0).normal(size=parsed[: step - 1].shape)
-    assert velocity_error_paper(parsed, truth, "collision") == pytest.approx(0, abs=1e-9)
+    assert velocity_error_steps(parsed, truth, "collision") == pytest.approx(0, abs=1e-9)
     constant = truth.positions[0] + 0.1 * np.arange(32)[:, None, None] * truth.velocities[0]
-    assert velocity_error_paper(constant, truth, "collision") > 1
+    assert velocity_error_steps(constant, truth, "collision") > 1
     assert velocity_error_code(constant, truth, "collision") > 1
 
 
@@ -90,7 +90,7 @@ def test_law_rows(tracks_of, motion_of, straight):
     slow = straight.copy()
     slow[:, :, 0] -= 0.04 * np.arange(32)[:, None]
     scores = check_laws(tracks_of(slow, [1.0]), truth, "uniform")
-    assert scores.values["velocity_paper"] == pytest.approx(0.4)
+    assert scores.values["velocity_steps"] == pytest.approx(0.4)
     assert scores.values["velocity_code"] == pytest.approx(0.4)
     assert scores.values["position"] == pytest.approx(0.04 * np.arange(3, 32).mean())
     worst = next(v for v in scores.violations if v.law == "position")

@@ -40,7 +40,7 @@ def one_score(index, init, scenario, error, *, violations=(), **more):
         "violations": violations,
         "abnormal": bool(violations),
         "reasons": (),
-        "reference": {"velocity_error_paper": error + 0.05},
+        "reference": {"table_error": error + 0.05},
     }
     return SampleScore(index=index, init=init, **(settings | more))
 

@@ -56,7 +56,7 @@ def test_a_ball_cut_by_the_border_is_wrong_where_the_true_one_has_left():
 def test_a_frame_is_wrong_where_a_law_is_violated():
     motion = one_ball()
     jump = Violation("jump", 12, 0, 2.0, "units/s", 0.7)
-    error = Violation("velocity_paper", 14, 0, 2.0, "units/s", 0.2)
+    error = Violation("velocity_steps", 14, 0, 2.0, "units/s", 0.2)
     energy = Violation("kinetic_energy", 16, -1, 2.0, "1", 0.25)
     found = look(motion, render(motion, 128), (jump, error, energy))
     assert found == {12: ("red: jump",), 16: ("kinetic energy",)}

@@ -9,7 +9,7 @@ BODIES = ["red ball", "blue ball"]
 def test_the_gravest_come_first_one_per_law():
     found = violations_text(
         [
-            Violation("velocity_paper", 5, 0, 9.0, "units/s", 0.2),
+            Violation("velocity_steps", 5, 0, 9.0, "units/s", 0.2),
             Violation("jump", 5, 0, 1.0, "units/s", 0.7),
             Violation("jump", 9, 1, 1.4, "units/s", 0.7),
             Violation("penetration", 12, 0, 3.0, "units", 0.5),

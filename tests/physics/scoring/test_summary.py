@@ -22,7 +22,7 @@ def test_means_are_over_the_samples_that_a_law_says_something_about(make_result)
     found = summarize(scores)["in"]
     assert found.count == 2
     assert found.laws["restitution"].count == 1
-    assert found.laws["velocity_paper"].value == pytest.approx(0.15)
+    assert found.laws["velocity_steps"].value == pytest.approx(0.15)
     assert found.laws["penetration"].violated == 0.5
     assert found.abnormal == 0.5
     assert found.reference_count == 2
@@ -71,7 +71,7 @@ def test_templates_come_after_the_buckets(make_result):
 
 def test_laws_that_say_nothing_or_the_same_again_are_left_out(make_result):
     table = summarize(make_result().scores["model"])
-    assert applicable_laws(table)[:3] == ["velocity_paper", "velocity_before", "velocity_code"]
+    assert applicable_laws(table)[:3] == ["velocity_steps", "velocity_before", "velocity_code"]
     assert "total_energy" not in applicable_laws(table)
     alone = summarize(make_result(inits=[(1.0, 2.0)], scenario="uniform").scores["model"])
     assert not {"restitution", "penetration", "velocity_before"} & set(applicable_laws(alone))
@@ -87,4 +87,4 @@ def test_the_standard_error_is_that_of_the_mean():
 def test_figures_are_plain_values(make_result):
     found = to_json(summarize(make_result().scores["model"])["all"])
     json.dumps(found, allow_nan=False)
-    assert found["laws"]["velocity_paper"]["standard_error"] > 0
+    assert found["laws"]["velocity_steps"]["standard_error"] > 0

@@ -41,7 +41,7 @@ def test_everything_at_once_fits_the_screen(make_result):
 )
 def test_no_column_stands_twice(make_result, inits, scenario, columns):
     lines = lines_of(make_result(inits=inits, scenario=scenario))
-    assert lines[1].split() == ["velocity_paper,", "units/s", *columns]
+    assert lines[1].split() == ["velocity_steps,", "units/s", *columns]
 
 
 def test_figures_stand_beside_the_baselines(make_result):

@@ -5,7 +5,7 @@ import pytest
 
 from sightline.physics.laws.evidence import align, valid_frames
 from sightline.physics.laws.reference_evaluator import parse_reference
-from sightline.physics.laws.velocity_error import velocity_error_paper
+from sightline.physics.laws.velocity_error import velocity_error_steps
 from sightline.physics.rendering import render
 from sightline.physics.tracking import State, parse
 from sightline.physics.worlds.simulation import sample
@@ -34,12 +34,12 @@ def test_a_third_of_the_references_error(scenario, split):
         frames = render(truth, 128)
         tracks = parse(frames)
         assert tracks.bodies == len(truth.sizes), samples.init[index]
-        own = velocity_error_paper(align(tracks, truth).positions, truth, scenario)
+        own = velocity_error_steps(align(tracks, truth).positions, truth, scenario)
         if own is None:
             continue
         ours.append(own)
         theirs = parse_reference(frames, _colors(truth)).positions
-        reference.append(velocity_error_paper(theirs, truth, scenario))
+        reference.append(velocity_error_steps(theirs, truth, scenario))
     assert len(ours) > 90
     assert np.mean(ours) < np.mean(reference) / 3, (np.mean(ours), np.mean(reference))
     if split == "id":  # in truth it is far below: a few thousandths of a pixel
@@ -60,9 +60,9 @@ def test_survives(scenario, way, spoil):
         valid = valid_frames(truth, scenario)
         assert (tracks.states[valid] != State.LOST).all()
         assert (tracks.states[valid] == State.SEEN).mean() > 0.95
-        errors.append(velocity_error_paper(tracks.positions, truth, scenario))
+        errors.append(velocity_error_steps(tracks.positions, truth, scenario))
         theirs = parse_reference(frames, _colors(truth)).positions
-        references.append(velocity_error_paper(theirs, truth, scenario))
+        references.append(velocity_error_steps(theirs, truth, scenario))
     assert np.mean(errors) < LIMITS[way][scenario]
     assert np.mean(errors) < np.mean(references)
 

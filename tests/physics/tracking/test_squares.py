@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sightline.physics.laws.table import check_laws
-from sightline.physics.laws.velocity_error import velocity_error_paper
+from sightline.physics.laws.velocity_error import velocity_error_steps
 from sightline.physics.probes.samplers import make_probe
 from sightline.physics.rendering import render
 from sightline.physics.tracking import State, parse, prior_of
@@ -26,7 +26,7 @@ def _errors(scenario, shape, way):
     for index in range(len(samples)):
         truth = _as(samples[index], shape)
         tracks = parse(way(render(truth, 128)), prior=prior_of(truth))
-        error = velocity_error_paper(tracks.positions, truth, scenario)
+        error = velocity_error_steps(tracks.positions, truth, scenario)
         if error is not None:
             out.append(error)
     return np.array(out)

@@ -53,7 +53,7 @@ def own_floor(samples):
         motion = samples[number]
         case = Case(number, "in", (), motion, samples.scenario, 3)
         values = score_video("", render(motion, SIZE), case).values
-        rows.append([values[law] for law in ("velocity_paper", "velocity_code", "position")])
+        rows.append([values[law] for law in ("velocity_steps", "velocity_code", "position")])
     return np.mean(rows, axis=0)
 
 

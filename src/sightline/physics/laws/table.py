@@ -46,7 +46,7 @@ class Law:
 #: All laws that `check_laws` evaluates, in the order of the report.
 LAWS: tuple[Law, ...] = (
     Law(
-        "velocity_paper", "units/s", 0.2, ("truth",), velocity_error.paper_velocity, "mean |v - v̂|"
+        "velocity_steps", "units/s", 0.2, ("truth",), velocity_error.steps_velocity, "mean |v - v̂|"
     ),
     Law(
         "velocity_code",

@@ -1,4 +1,7 @@
-"""Velocity error by the paper's and by the released code's definition, and position error.
+"""Velocity error step by step and of the mean velocity, and position error.
+
+The paper's text defines the first (§3); its tables hold the second, that of the released code
+(`reference_evaluator`).
 
 The functions of plain positions serve both trackers, ours and that of the released evaluator.
 """
@@ -20,8 +23,8 @@ from sightline.physics.laws.evidence import (
 from sightline.physics.types import Doubles, Motion
 
 
-def velocity_error_paper(positions: Doubles, truth: Motion, scenario: str) -> float | None:
-    """Return the mean of |v - v̂| over balls and valid frames in units/s (paper §3).
+def velocity_error_steps(positions: Doubles, truth: Motion, scenario: str) -> float | None:
+    """Return the mean of |v - v̂| over balls and valid frames in units/s, as the paper's text has it.
 
     Collisions count after the impact only. None without valid frames.
 
@@ -64,8 +67,8 @@ def _mean_error(positions: Doubles, truth: Motion, scenario: str, steps: NDArray
     return float(np.abs((parsed.mean(axis=0) * along).sum(axis=-1) - speed[:, 0]).mean())
 
 
-def paper_velocity(evidence: Evidence, tolerance: float) -> Outcome:
-    """Velocity error by the paper's definition, in units/s; a failure per body at its worst step."""
+def steps_velocity(evidence: Evidence, tolerance: float) -> Outcome:
+    """Mean of |v - v̂| over steps, in units/s; a failure per body at its worst step."""
     if evidence.truth is None or len(evidence.steps) == 0:
         return NOTHING_TO_SAY
     size = _step_errors(evidence.tracks.positions, evidence.truth, evidence.steps)

@@ -197,13 +197,13 @@ _LOW, _HIGH = SPEEDS[0]
 
 _SPEED_CURVE = Reading(
     "generated speed against true speed, with the trained bands shaded",
-    ("velocity_paper", "signed_speed", "slope"),
+    ("velocity_steps", "signed_speed", "slope"),
     "across a wide gap the speed snaps to the nearest trained band; across a narrow one, or with "
     "islands in it, it is interpolated",
 )
 _SPEED_PLANE = Reading(
     "velocity error after the collision over the plane of both speeds, with the trained set shaded",
-    ("velocity_paper",),
+    ("velocity_steps",),
     "small inside the convex hull of what was trained, large outside",
 )
 _SIGNED_SPEED = Reading(

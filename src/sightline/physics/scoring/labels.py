@@ -16,7 +16,7 @@ from sightline.physics.video_metrics.frame_metrics import NotAvailable
 from sightline.physics.worlds.splits import SCENARIOS
 
 #: The figure that everything is set beside, and the one before an impact.
-HEADLINE, BEFORE = "velocity_paper", "velocity_before"
+HEADLINE, BEFORE = "velocity_steps", "velocity_before"
 
 #: Laws that are distances to the truth: of a single frame they are told as a place, not as a breach.
 ERROR_LAWS = (HEADLINE, "velocity_code", BEFORE, "position")
@@ -25,7 +25,7 @@ NOTHING = "–"
 
 #: Title of each law, and what it measures.
 LAW_WORDS: dict[str, tuple[str, str]] = {
-    "velocity_paper": (
+    "velocity_steps": (
         "velocity error",
         "mean |v − v̂| over balls and frames after the given ones; after the impact of a collision",
     ),

@@ -34,6 +34,7 @@ from sightline.physics.scoring.labels import (
     number,
     probe_in,
 )
+from sightline.physics.scoring.published import paper_tables
 from sightline.physics.scoring.report import few_videos
 from sightline.physics.scoring.run import MODEL, PhysicsReport
 from sightline.physics.scoring.summary import (
@@ -130,6 +131,9 @@ def _figures(result: PhysicsReport, probe: Probe | None) -> dict[str, Any]:
         "plots": _marked("region", region_plots(result)),
         "shaded": region_of(result) is not None,
         "thinned": MAX_POINTS if len(result.scores[MODEL]) > MAX_POINTS else None,
+        "paper": paper_tables(
+            summaries, result.scenario, str(result.provenance.get("made_of") or "")
+        ),
         "law_rows": law_rows(summaries, main, laws),
         "law_table": laws_by_bucket(own, buckets, laws),
         "bars": _marked("laws", law_bars(summaries, main, laws, result.scenario)),

@@ -402,12 +402,13 @@ def _method(task: ScoringTask, scenario: str, made_of: str) -> dict[str, str]:
         }
     method = {
         "parser": "sightline (sub-pixel)",
-        "definition": "velocity_paper: mean |v - v̂| over bodies and valid frames after the condition",
+        "definition": "velocity_steps: mean |v - v̂| over bodies and valid frames after the condition",
     }
     if scenario in SCENARIOS:
         method["parser"] += "; reference figures by the released evaluator's rules"
         method["definition"] += (
-            ", collisions after the impact; velocity_code: error of the mean velocity"
+            ", collisions after the impact; velocity_code: error of the mean velocity; "
+            "reference.table_error: as in the paper's tables"
         )
         method["ranges"] = task.preset
     if "nearest-case" in task.baselines:

@@ -26,7 +26,7 @@ from sightline.physics.types import BLUE, RED, Frames, Motion
 from sightline.physics.video_metrics.frame_metrics import NotAvailable, Picture, picture_metrics
 
 #: Laws that hold in any world, also with walls or gates.
-ANYWHERE = ("velocity_paper", "position", "radius", "presence", "color", "shape")
+ANYWHERE = ("velocity_steps", "position", "radius", "presence", "color", "shape")
 
 
 @dataclass(frozen=True, slots=True)

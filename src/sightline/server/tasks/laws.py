@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 #: What each law measures.
 DESCRIPTIONS = {
-    "velocity_paper": "mean error of speed and direction after the given frames",
+    "velocity_steps": "mean error of speed and direction after the given frames",
     "velocity_code": "error of the mean velocity, as computed by the code of the paper",
     "velocity_before": "velocity error before the balls meet",
     "position": "mean distance from the true positions",

@@ -129,7 +129,7 @@ def code_all(
 def _errors(frames: Frames, case: Case) -> list[float]:
     """Return the values of `Errors`, NaN where undefined."""
     score = score_video("", frames, case)
-    found = [score.values[law] for law in ("velocity_paper", "velocity_code", "position")]
+    found = [score.values[law] for law in ("velocity_steps", "velocity_code", "position")]
     return [float("nan") if value is None else value for value in found] + [score.coverage]
 
 
