@@ -169,7 +169,7 @@ def test_every_form_of_the_report_carries_the_protocol(rgbd_folder, oracle):
         assert part in report.line
     text, markdown = as_text(report), as_markdown(report)
     assert text.splitlines()[-1] == report.line
-    assert len(text.splitlines()) == 5
+    assert len(text.splitlines()) == 6
     assert markdown.startswith(report.line)
     assert "| **overall** | 3 | 1.000 |" in markdown
     whole = json.loads(as_json(report))

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sightline.benchmarks import scoring
 from sightline.benchmarks.protocol import Protocol, UnfitError
 from sightline.benchmarks.scoring import predicted_disparity, score
 from sightline.errors import InputError
@@ -177,3 +178,50 @@ def test_edges_are_judged_on_dense_truth_only():
 def test_nothing_known_is_an_error_that_names_the_picture():
     with pytest.raises(InputError, match="one: no pixel of known depth"):
         score(relative(np.ones((2, 2))), truth_of(np.full((2, 2), np.nan)), Protocol())
+
+
+def _least_line(x, y):
+    """Scale ≥ 0 and shift of the least Σ |s·x + b − y| / y, as a linear program."""
+    from scipy.optimize import linprog
+
+    n = len(x)
+    design = np.column_stack([x, np.ones(n)]) / y[:, None]
+    upper = np.block([[design, -np.eye(n)], [-design, -np.eye(n)]])
+    cost = np.r_[0, 0, np.ones(n)]
+    bounds = [(0, None), (None, None), *[(0, None)] * n]
+    return linprog(cost, upper, np.r_[np.ones(n), -np.ones(n)], bounds=bounds).fun
+
+
+def test_the_robust_line_is_that_of_a_linear_program(rng):
+    x = rng.uniform(1, 5, 120)
+    y = 2 * x + 1 + rng.normal(0, 0.3, 120)
+    y[:25] *= 3
+    scale, shift = scoring.least_relative_line(x, y)
+    loss = np.sum(np.abs(scale * x + shift - y) / y)
+    assert loss == pytest.approx(_least_line(x, y), rel=1e-3)
+
+
+def test_the_robust_scale_is_the_best_of_many(rng):
+    z = rng.uniform(1, 5, 200)
+    t = 3 * z * np.exp(rng.normal(0, 0.4, 200))
+    scale = scoring.weighted_median(t / z, z / t)
+    loss = [np.sum(np.abs(s * z - t) / t) for s in (scale, *np.linspace(0.5, 6, 400))]
+    assert loss[0] == min(loss)
+
+
+@pytest.mark.parametrize("align", ["log", "moge-affine"])
+def test_new_alignments_forgive_scale_and_shift_of_relative_maps(align, rng):
+    target = rng.uniform(0.1, 1, (8, 9))
+    known = np.ones(target.shape, np.bool_)
+    found = scoring.to_truth(
+        (target - 0.05) / 3, target, known, Protocol(align), Kind.RELATIVE_DISPARITY
+    )
+    np.testing.assert_allclose(found, target, rtol=1e-3)
+
+
+@pytest.mark.parametrize("align", ["log", "moge-scale", "moge-affine", "median"])
+def test_new_alignments_forgive_the_scale_of_depth(align, rng):
+    target = rng.uniform(0.1, 1, (8, 9))
+    known = np.ones(target.shape, np.bool_)
+    found = scoring.to_truth(target * 4, target, known, Protocol(align), Kind.METRIC_DEPTH)
+    np.testing.assert_allclose(found, target, rtol=1e-3)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sightline.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from sightline.benchmarks.comparison import DuelReport, duel
     from sightline.benchmarks.predictors import FolderPredictor, ModelPredictor, Predictor
     from sightline.benchmarks.protocol import Protocol
     from sightline.benchmarks.run import BenchmarkReport, evaluate
@@ -15,10 +16,12 @@ if TYPE_CHECKING:
 __all__ = [
     "SETS",
     "BenchmarkReport",
+    "DuelReport",
     "FolderPredictor",
     "ModelPredictor",
     "Predictor",
     "Protocol",
+    "duel",
     "evaluate",
 ]
 
@@ -26,11 +29,13 @@ __getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "BenchmarkReport": "run",
+        "DuelReport": "comparison",
         "FolderPredictor": "predictors",
         "ModelPredictor": "predictors",
         "Predictor": "predictors",
         "Protocol": "protocol",
         "SETS": "sets",
+        "duel": "comparison",
         "evaluate": "run",
     },
 )

@@ -6,13 +6,17 @@
 | `depth`     | scale ≥ 0 and shift, least squares in depth     | affine-invariant depth           |
 | `scale`     | one factor, least squares in depth              | models right but for their scale |
 | `median`    | one factor, ratio of the medians in depth       | the same, as KITTI papers do     |
+| `log`       | one factor, least squares in log depth          | the same; far and near count alike |
+| `moge-scale` | one factor, least Σ abs(p − t) / t               | MoGe's scale-invariant depth     |
+| `moge-affine` | scale ≥ 0 and shift, least Σ abs(p − t) / t     | MoGe's affine-invariant depth    |
 | `none`      | nothing                                         | metric models: meters            |
 
 `space` is where errors are then measured. Depth Anything's authors measure in disparity (spec §1.5);
 most others in depth. A figure in one space says little about the other.
 
 Scale and shift act on disparity where they are fitted to relative maps, whose inverse means nothing
-before: aligned by `depth`, they are those that are best in depth.
+before: aligned by `depth` or `log`, they are those that are best there; by `moge-affine`, those of
+least Σ abs(p − t) / t in disparity.
 """
 
 from __future__ import annotations
@@ -29,7 +33,7 @@ from sightline.types import BoolArray
 if TYPE_CHECKING:
     from sightline.benchmarks.samples import Benchmark
 
-Align = Literal["disparity", "depth", "scale", "median", "none"]
+Align = Literal["disparity", "depth", "scale", "median", "log", "moge-scale", "moge-affine", "none"]
 Space = Literal["depth", "disparity"]
 Crop = Literal["none", "eigen", "garg", "eigen-box", "kb-garg"]
 
@@ -50,6 +54,14 @@ _ALIGN_WORDS = {
     ),
     "scale": "scaled in depth by least squares",
     "median": "scaled by the ratio of medians in depth",
+    "log": (
+        "scaled by least squares in log depth (in relative maps, scale and shift of disparity)"
+    ),
+    "moge-scale": "scaled by least absolute relative error in depth",
+    "moge-affine": (
+        "affine-aligned by least absolute relative error in depth (scale ≥ 0; relative maps in "
+        "disparity)"
+    ),
     "none": "not aligned",
 }
 _CROP_WORDS = {

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sightline.benchmarks.bootstrap import Interval
 from sightline.benchmarks.run import BenchmarkReport, Figures, SampleScore
 
 #: Figure, heading, and digits after the point.
@@ -27,10 +28,11 @@ COLUMNS = (
 )
 
 OVERALL = "overall"
+SPREAD = "± (95 %)"
 
 
 def table(report: BenchmarkReport) -> list[list[str]]:
-    """Return the table as rows of text, heading first and overall last."""
+    """Return the table as rows of text: heading, sets, overall, and half the overall's interval."""
     shown = [column for column in COLUMNS if column[0] in report.overall]
     counted = "pairs" if report.benchmark.average == "pairs" else "pictures"
     rows = [["set", counted, *(heading for _, heading, _ in shown)]]
@@ -42,7 +44,13 @@ def table(report: BenchmarkReport) -> list[list[str]]:
     groups, means = report.groups, report.rows
     if len(groups) > 1:
         rows += [row(name, groups[name], means[name]) for name in groups]
-    return [*rows, row(OVERALL, report.scored, report.overall)]
+    ends = report.intervals()
+    spread = [number(_half(ends[key]), digits) for key, _, digits in shown]
+    return [*rows, row(OVERALL, report.scored, report.overall), [SPREAD, "", *spread]]
+
+
+def _half(found: Interval) -> float:
+    return (found.high - found.low) / 2
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -86,6 +94,7 @@ def as_json(report: BenchmarkReport) -> str:
 def to_dict(report: BenchmarkReport) -> dict[str, Any]:
     """Return what `--json` writes."""
     groups = report.groups
+    ends = report.intervals()
     return {
         "benchmark": report.benchmark.name,
         "protocol": report.line,
@@ -93,13 +102,26 @@ def to_dict(report: BenchmarkReport) -> dict[str, Any]:
         "pictures": len(report.scored),
         "expected": report.benchmark.expected,
         "overall": _plain(report.overall),
+        "intervals": _ends(ends),
+        "interval_unit": report.interval_unit,
         "sets": {
-            name: {"pictures": len(groups[name]), **_plain(row)}
+            name: {
+                "pictures": len(groups[name]),
+                **_plain(row),
+                "intervals": _ends(report.intervals(name)),
+            }
             for name, row in report.rows.items()
         },
         "samples": {one.name: _plain(one.figures) for one in report.scored},
         "failures": list(report.failures),
         "left_out": list(report.left_out),
+    }
+
+
+def _ends(found: Mapping[str, Interval]) -> dict[str, list[float] | None]:
+    """Return the ends of each interval; None where there is none."""
+    return {
+        name: None if math.isnan(one.low) else [one.low, one.high] for name, one in found.items()
     }
 
 

@@ -11,6 +11,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from sightline.benchmarks.bootstrap import (
+    Interval,
+    Unit,
+    bootstrap,
+    choose_unit,
+    interval,
+    layout_of,
+)
 from sightline.benchmarks.metrics import BOUNDARY_WORDS
 from sightline.benchmarks.points import accuracy
 from sightline.benchmarks.predictors import Predictor, load_predictor
@@ -43,12 +53,14 @@ class SampleScore:
         group: row of the table it counts in.
         figures: by name; NaN where one is not defined.
         weight: how much it counts: 1, or its number of point pairs.
+        scene: pictures of one scene resemble each other; the group if empty.
     """
 
     name: str
     group: str
     figures: Figures
     weight: int = 1
+    scene: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +106,39 @@ class BenchmarkReport:
         return weighted_mean(self.scored)
 
     @property
+    def interval_unit(self) -> Unit:
+        """What the intervals are over: scenes (or sets) where there are enough, pictures otherwise."""
+        scenes = [one.scene or one.group for one in self.scored]
+        groups = [one.group for one in self.scored]
+        return choose_unit(scenes, groups, over_sets=self.benchmark.average == "sets")
+
+    def intervals(self, group: str | None = None) -> dict[str, Interval]:
+        """Return the 95 % bootstrap interval of each figure, overall or of one group.
+
+        Each is over the samples in which the figure is defined, as the mean itself is.
+        """
+        chosen = [one for one in self.scored if group is None or one.group == group]
+        over_sets = self.benchmark.average == "sets" and group is None
+        unit: Unit = "pictures" if group is not None else self.interval_unit
+        found: dict[str, Interval] = {}
+        for name in self.overall:
+            samples = [one for one in chosen if not math.isnan(one.figures.get(name, math.nan))]
+            if not samples:
+                found[name] = Interval(math.nan, math.nan, math.nan, 0)
+                continue
+            layout = layout_of(
+                [one.group for one in samples],
+                [one.scene or one.group for one in samples],
+                [one.weight for one in samples],
+                unit=unit,
+                over_sets=over_sets,
+            )
+            values = np.array([[one.figures[name]] for one in samples])
+            means, deviations, freedom = bootstrap(values, layout)
+            found[name] = interval(means[0], deviations[:, 0], freedom)
+        return found
+
+    @property
     def line(self) -> str:
         """Everything the figures depend on, on one line."""
         parts = [self.benchmark.name]
@@ -105,6 +150,11 @@ class BenchmarkReport:
             if not math.isnan(self.overall["boundary_f1"]):
                 parts.append(f"{BOUNDARY_WORDS}, mean over dense truth")
         parts.append(self._count())
+        over = "sets" if self.benchmark.average == "sets" else "scenes"
+        unit = over if self.interval_unit == "scenes" else "pictures"
+        if self.benchmark.average == "pairs":
+            unit = "pictures"
+        parts.append(f"95 % interval by bootstrap over {unit}")
         parts.append(f"model {self.model}")
         return "; ".join(parts)
 
@@ -278,8 +328,11 @@ def _score(predictor: Predictor, item: Item, protocol: Protocol) -> SampleScore 
     sample = item.load()
     if isinstance(sample, Pairs):
         figures = {"accuracy": accuracy(predictor.predict(item, sample.pixels), sample)}
-        return SampleScore(item.name, item.group, figures, weight=len(sample.nearer))
+        return SampleScore(
+            item.name, item.group, figures, weight=len(sample.nearer), scene=item.name
+        )
     if protocol.align == "none" and not sample.metric:
         return None
     found = score(predictor.predict(item, sample.pixels, sample.camera), sample, protocol)
-    return SampleScore(item.name, item.group, asdict(found))
+    scene = item.name.rpartition("/")[0] or item.group
+    return SampleScore(item.name, item.group, asdict(found), scene=scene)

@@ -101,6 +101,16 @@ class Benchmark:
     average: Literal["pictures", "sets", "pairs"] = "pictures"
 
 
+def scene_of(benchmark: Benchmark, item: Item) -> str:
+    """Return the scene of a sample: pictures of one scene resemble each other.
+
+    Point pairs of one picture belong together; other sets keep a scene's pictures in one folder.
+    """
+    if benchmark.average == "pairs":
+        return item.name
+    return item.name.rpartition("/")[0] or item.group
+
+
 def truth_of_depth(
     item: tuple[str, str],
     pixels: NDArray[np.uint8],

@@ -20,8 +20,14 @@ from sightline.types import BoolArray, DepthMap, Kind
 
 Doubles = NDArray[np.float64]
 
+#: Alignments that cannot judge a map of unknown shift.
+SCALE_ONLY = ("scale", "median", "moge-scale", "none")
+
 #: A fit that is not linear looks at no more samples than this, evenly spread.
 _FIT_SAMPLES = 20_000
+
+#: A robust fit, no more than this.
+_ROBUST_SAMPLES = 4_096
 
 
 def score(prediction: DepthMap, truth: Truth, protocol: Protocol, *, edges: bool = True) -> Score:
@@ -94,7 +100,7 @@ def to_truth(
         (H, W) disparity, at least 1/cap.
     """
     relative = kind is Kind.RELATIVE_DISPARITY
-    if relative and protocol.align in ("scale", "median", "none"):
+    if relative and protocol.align in SCALE_ONLY:
         raise UnfitError(
             f"relative disparity has an unknown shift, so --align {protocol.align} cannot judge it",
             remedy="use --align disparity, or a metric model",
@@ -106,8 +112,8 @@ def to_truth(
     elif protocol.align == "disparity":
         fit = align(p, t, nonnegative=True)
         result = fit.scale * disparity + fit.shift
-    elif protocol.align == "depth" and relative:
-        scale, shift = _fit_in_depth(p, t, furthest)
+    elif relative:
+        scale, shift = _relative_fit(p, t, furthest, protocol)
         result = scale * disparity + shift
     else:
         depth = 1 / np.maximum(disparity, furthest)
@@ -120,6 +126,13 @@ def _depth_to_truth(
 ) -> Doubles:
     """Align (H, W) predicted depth to the (n,) true depth of the known pixels."""
     z = depth[known]
+    if protocol.align == "log":
+        return depth * np.exp(np.mean(np.log(target) - np.log(z)))
+    if protocol.align == "moge-scale":
+        return depth * weighted_median(target / z, z / target)
+    if protocol.align == "moge-affine":
+        scale, shift = least_relative_line(z, target)
+        return scale * depth + shift
     if protocol.align == "median":
         return depth * (np.median(target) / np.median(z))
     if protocol.align == "scale":
@@ -128,19 +141,61 @@ def _depth_to_truth(
     return fit.scale * depth + fit.shift
 
 
-def _fit_in_depth(p: Doubles, t: Doubles, furthest: float) -> tuple[float, float]:
-    """Find scale ≥ 0 and shift of disparity `p` that are best in depth: least Σ (1/(s·p + b) − 1/t)².
+def _relative_fit(
+    p: Doubles, t: Doubles, furthest: float, protocol: Protocol
+) -> tuple[float, float]:
+    """Find scale ≥ 0 and shift of disparity `p`, best in the space of the protocol.
 
-    The family of maps is the same as for a fit in disparity, only far pixels weigh more.
+    The family of maps is the same as for a fit in disparity; only the weights of near and far differ.
     """
+    if protocol.align == "moge-affine":
+        return least_relative_line(p, t)
     start = align(p, t, nonnegative=True)
     step = -(-len(p) // _FIT_SAMPLES)
     p, z = p[::step], 1 / t[::step]
 
-    def residual(x: Doubles) -> Doubles:
+    def depth_residual(x: Doubles) -> Doubles:
         result: Doubles = 1 / np.maximum(x[0] * p + x[1], furthest) - z
         return result
 
+    def log_residual(x: Doubles) -> Doubles:
+        result: Doubles = np.log(np.maximum(x[0] * p + x[1], furthest) * z)
+        return result
+
+    residual = log_residual if protocol.align == "log" else depth_residual
     bounds = ([0.0, -np.inf], [np.inf, np.inf])
     found = least_squares(residual, [start.scale, start.shift], bounds=bounds, x_scale="jac")
     return float(found.x[0]), float(found.x[1])
+
+
+def weighted_median(values: NDArray[Any], weights: NDArray[Any]) -> float:
+    """Return the value that minimizes Σ w · |v − x|.
+
+    >>> weighted_median(np.array([1.0, 2.0, 9.0]), np.array([1.0, 1.0, 5.0]))
+    9.0
+    """
+    order = np.argsort(values, kind="stable")
+    total = np.cumsum(weights[order])
+    return float(values[order[np.searchsorted(total, total[-1] / 2)]])
+
+
+def least_relative_line(x: Doubles, y: Doubles, iterations: int = 60) -> tuple[float, float]:
+    """Return scale ≥ 0 and shift of the least Σ |scale · x + shift − y| / y.
+
+    By reweighted least squares, on about as many samples as MoGe fits (64 × 64), evenly spread.
+
+    Args:
+        x: (n,) prediction.
+        y: (n,) positive truth.
+        iterations: of the reweighting.
+    """
+    step = -(-len(x) // _ROBUST_SAMPLES)
+    x, y = x[::step], y[::step]
+    weights = 1 / y
+    fit = align(x, y, weights=weights**2, nonnegative=True)
+    floor = 1e-6
+    for _ in range(iterations):
+        error = np.abs(fit.scale * x + fit.shift - y) / y
+        # |e| / y = w · e² with w = 1 / (|e| · y)
+        fit = align(x, y, weights=weights**2 / np.maximum(error, floor), nonnegative=True)
+    return fit.scale, fit.shift

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from sightline.benchmarks import da2k, diode, eth3d, ibims, kitti, nyu, points, rgbd, sintel
 from sightline.benchmarks.samples import Benchmark
 from sightline.errors import InputError
@@ -28,6 +30,36 @@ def find(name: str) -> Benchmark:
             return benchmark
     names = ", ".join(benchmark.name for benchmark in SETS)
     raise InputError(f"there is no benchmark {name!r}", remedy=f"choose from {names}")
+
+
+#: File that tells a set by its folder.
+_SIGNS = {
+    "index.json": "rgbd",
+    "annotations.json": "da2k",
+    "pairs.json": "points",
+    "pairs.csv": "points",
+    "nyu_depth_v2_labeled.mat": "nyu",
+}
+
+
+def detect(folder: Path) -> Benchmark:
+    """Return the set that a folder holds, by its files."""
+    for sign, name in _SIGNS.items():
+        if (folder / sign).is_file():
+            return find(name)
+    raise InputError(
+        "cannot tell which set this is",
+        path=folder,
+        remedy="name it, such as nyu=DIR (see sightline bench)",
+    )
+
+
+def locate(place: str) -> tuple[Benchmark, Path]:
+    """Return the set and folder that DIR or NAME=DIR stands for."""
+    name, sign, folder = place.partition("=")
+    if sign and any(one.name == name for one in SETS):
+        return find(name), Path(folder)
+    return detect(Path(place)), Path(place)
 
 
 def describe_sets() -> str:

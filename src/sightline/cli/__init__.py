@@ -59,6 +59,11 @@ COMMANDS = (
         "Train a teacher, a student, a metric model or a vision-language model.",
     ),
     ("bench", "sightline.cli.bench:bench", "Evaluate a depth model on a benchmark."),
+    (
+        "duel",
+        "sightline.cli.duel:duel",
+        "Compare depth models on the same images, with intervals.",
+    ),
     ("models", "sightline.cli.models:app", "List and download models."),
     ("demo", "sightline.cli.demo:demo", "Run the end-to-end demo on bundled images."),
 )

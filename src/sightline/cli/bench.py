@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 # The choices of `benchmarks.protocol`, repeated because that needs numpy; a test holds them together.
-Align = Literal["disparity", "depth", "scale", "median", "none"]
+Align = Literal["disparity", "depth", "scale", "median", "log", "moge-scale", "moge-affine", "none"]
 Space = Literal["depth", "disparity"]
 Crop = Literal["set", "none", "eigen", "garg", "eigen-box", "kb-garg"]
 
@@ -58,7 +58,8 @@ def bench(
         protocol: evaluation protocol. set: the usual one of the benchmark; mfh: metric evaluation with
             the crops and ranges of Metric from Human.
         align: alignment of each image: scale and shift in disparity or depth, scale only, median
-            scale, or none (metric). Default: disparity; with mfh, none.
+            scale, log-depth scale, the robust fits of MoGe, or none (metric). Default: disparity; with
+            mfh, none.
         space: space in which errors are measured.
         cap: maximum depth in meters. Default: that of the protocol.
         crop: evaluated part of the image; set: that of the protocol.
@@ -138,7 +139,7 @@ def _save(report: BenchmarkReport, json: Path | None, markdown: Path | None) -> 
 
 def _show(report: BenchmarkReport) -> None:
     """Print the table: with colors in a terminal, as plain columns into a pipe."""
-    from sightline.benchmarks.report import as_text, table
+    from sightline.benchmarks.report import OVERALL, as_text, table
 
     if not sys.stdout.isatty():
         sys.stdout.write(as_text(report))
@@ -151,7 +152,7 @@ def _show(report: BenchmarkReport) -> None:
     for column, text in enumerate(heading):
         shown.add_column(text, justify="left" if column == 0 else "right", no_wrap=True)
     for row in rows:
-        shown.add_row(*row, style="bold" if row is rows[-1] else "")
+        shown.add_row(*row, style="bold" if row[0] == OVERALL else "")
     console = Console()
     console.print(shown)
     console.print(report.line, style="dim", highlight=False)
