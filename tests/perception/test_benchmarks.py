@@ -88,6 +88,62 @@ def test_lists_are_never_merged_by_id(tmp_path):
         read_benchmark("hardblink", folder)
 
 
+def test_pictures_moved_into_one_folder_are_refused(tmp_path):
+    """`images/0.png` would be the picture of question 0 of all three lists."""
+    folder = write_release(tmp_path)
+    for count in (3, 4, 5):
+        for path in (folder / "images" / f"blink{count}pointscenter").iterdir():
+            path.replace(folder / "images" / path.name)
+    for item in read_benchmark("hardblink", folder):
+        with pytest.raises(InputError, match=r"images/blink\dpointscenter/\d.png: no such picture"):
+            item.read()
+
+
+def test_a_missing_picture_is_never_replaced_by_another_one(tmp_path):
+    folder = write_release(tmp_path)
+    (folder / "images" / "blink5pointscenter" / "1.png").replace(folder / "images" / "1.png")
+    items = read_benchmark("hardblink", folder)
+    assert items[6].read()[0, 0, 0] == 50
+    with pytest.raises(InputError, match="no such picture"):
+        items[7].read()
+
+
+def test_one_list_with_its_pictures_beside_it(tmp_path):
+    folder = write_release(tmp_path)
+    for count in (4, 5):
+        (folder / "questions" / f"blink_{count}pointscenter_questions.jsonl").unlink()
+    for path in (folder / "images" / "blink3pointscenter").iterdir():
+        path.replace(folder / "images" / path.name)
+    items = read_benchmark("hardblink", folder)
+    assert [int(item.read()[0, 0, 0]) for item in items] == [30, 31, 32]
+
+
+@pytest.mark.parametrize("name", ["hardblink", "blink-count", "seed-count"])
+def test_copies_of_a_list_are_refused(tmp_path, name):
+    write_release(tmp_path / "a")
+    write_release(tmp_path / "b")
+    with pytest.raises(InputError, match="is there twice"):
+        read_benchmark(name, tmp_path)
+
+
+def test_answers_of_another_list_are_refused(tmp_path):
+    folder = write_release(tmp_path)
+    answers = folder / "answers" / "blink_3pointscenter_answers.jsonl"
+    five = folder / "answers" / "blink_5pointscenter_answers.jsonl"
+    rows = [{"question_id": k, "text": "(E)"} for k in range(3)]
+    write_lines(answers, rows)
+    with pytest.raises(InputError, match=r"questions/0: the right answer \(E\) of 3 points"):
+        read_benchmark("hardblink", folder)
+    write_lines(answers, [{"question_id": k, "text": "(A)"} for k in range(4)])
+    with pytest.raises(InputError, match=r"question 3 is not in blink_3pointscenter_questions"):
+        read_benchmark("hardblink", folder)
+    answers.write_text(five.read_text())
+    questions = folder / "questions" / "blink_3pointscenter_questions.jsonl"
+    questions.write_text(questions.read_text() + questions.read_text())
+    with pytest.raises(InputError, match="two questions have the id 0"):
+        read_benchmark("hardblink", folder)
+
+
 @pytest.mark.parametrize(
     ("name", "folder", "images"),
     [
@@ -103,6 +159,8 @@ def test_counting_lists_of_the_release(tmp_path, name, folder, images):
         item.read()
     (tmp_path / folder / images).mkdir()
     (tmp_path / folder / images / "1_2.jpg").write_bytes(png(9))
+    assert item.read()[0, 0, 0] == 9
+    (item,) = read_benchmark(name, tmp_path)
     assert item.read()[0, 0, 0] == 9
 
 
@@ -247,7 +305,7 @@ def test_points_that_make_no_sense(tmp_path, points, says):
 def test_points_outside_and_names_that_cannot_be(tmp_path):
     points = {"A": [1, 1], "B": [900, 1]}
     row = {"question_id": "q7", "image": "x.png", "text": "?", "answer": "A", "points": points}
-    write_lines(tmp_path / "questions.jsonl", [row, {**row, "image": "a\0b"}])
+    write_lines(tmp_path / "questions.jsonl", [row, {**row, "question_id": "q8", "image": "a\0b"}])
     (tmp_path / "x.png").write_bytes(png())
     first, second = read_benchmark("hardblink", tmp_path)
     with pytest.raises(

@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -42,11 +43,14 @@ def hardblink(folder: Path) -> list[BenchmarkQuestion]:
     lists = [path for path in found if not path.name.startswith(("blinkcounting", "seedbench"))]
     if not lists:
         raise InputError("no *questions*.jsonl in this folder", path=folder)
+    _check_lists(lists)
+    rows_of = {path: list(_lines(path)) for path in lists}
+    shared = _shared_images(rows_of)
     items = []
-    for path in lists:
-        answers = _answers(path, folder)
-        places = _image_folders(path, folder)
-        for row in _lines(path):
+    for path, rows in rows_of.items():
+        answers = _answers(path, folder, rows)
+        places = _own_image_folders(path, folder) if shared else _image_folders(path, folder)
+        for row in rows:
             number = _word(row, "question_id", path)
             right = _first(row, "answer", "label") or answers.get(number, "")
             # Ids repeat in the lists of the release.
@@ -56,6 +60,8 @@ def hardblink(folder: Path) -> list[BenchmarkQuestion]:
                 answer = letter_number(right, name)
                 if points and LETTERS[answer] not in points:
                     raise InputError(f"question {name}: the right answer {right} is no point")
+                if (group := _group(points, path)) and answer >= int(group[0]):
+                    raise InputError(f"question {name}: the right answer {right} of {group}")
             read = partial(_file, places, _word(row, "image", path))
             items.append(
                 BenchmarkQuestion(
@@ -66,17 +72,46 @@ def hardblink(folder: Path) -> list[BenchmarkQuestion]:
                     answer,
                     partial(_marked, read, points, name, path),
                     points,
-                    _group(points, path),
+                    group,
                 )
             )
     return items
 
 
-def _answers(path: Path, folder: Path) -> dict[str, str]:
+def _check_lists(lists: Sequence[Path]) -> None:
+    """Refuse two lists of the same name, such as a copy in another folder."""
+    seen: dict[str, Path] = {}
+    for path in lists:
+        if path.name in seen:
+            raise InputError(
+                f"{path.name} is there twice, in {seen[path.name].parent} and in {path.parent}",
+                remedy="give the folder that holds one copy",
+            )
+        seen[path.name] = path
+
+
+def _shared_images(rows_of: Mapping[Path, Sequence[Mapping[str, Any]]]) -> bool:
+    """Return whether two lists name an image alike: each list then needs a folder of its own."""
+    seen: set[str] = set()
+    for path, rows in rows_of.items():
+        names = {_word(row, "image", path) for row in rows}
+        if names & seen:
+            return True
+        seen |= names
+    return False
+
+
+def _answers(path: Path, folder: Path, rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """Return the answers of one list of questions by id: from the file named like it.
 
     Lists are paired by name: `…_questions.jsonl` with `…_answers.jsonl` beside it or in `answers/`.
+
+    Raises:
+        InputError: an id is there twice, or an answer has no question.
     """
+    asked = [_word(row, "question_id", path) for row in rows]
+    if twice := next((number for number, n in Counter(asked).items() if n > 1), None):
+        raise InputError(f"two questions have the id {twice}", path=path)
     name = path.name.replace("questions", "answers")
     for place in (path.parent, path.parent.parent / "answers", folder / "answers", folder):
         if (place / name).is_file():
@@ -86,22 +121,31 @@ def _answers(path: Path, folder: Path) -> dict[str, str]:
                 if number in found:
                     raise InputError(f"question {number} has two answers", path=place / name)
                 found[number] = _first(row, "answer", "label", "text")
+            if foreign := sorted(found.keys() - set(asked)):
+                raise InputError(
+                    f"question {foreign[0]} is not in {path.name}",
+                    path=place / name,
+                    remedy="pair each list of questions with its own answers",
+                )
             return found
     return {}
 
 
-def _image_folders(path: Path, folder: Path) -> list[Path]:
-    """Return where the images of a list may lie, the folder named like it first.
+def _own_image_folders(path: Path, folder: Path) -> list[Path]:
+    """Return the folders named like a list of questions.
 
     The release has `blink_3pointscenter_questions.jsonl` and `images/blink3pointscenter/`.
     """
     stem = re.sub(r"_?questions?$", "", path.stem)
-    names = dict.fromkeys((stem, stem.replace("_", "")))
-    roots = dict.fromkeys((path.parent, path.parent.parent, folder))
-    return [
-        *(root / "images" / name for root in roots for name in names if name),
-        *(place for root in (path.parent, folder) for place in (root, root / "images")),
-    ]
+    names = dict.fromkeys((stem.replace("_", ""), stem))
+    roots = dict.fromkeys((path.parent.parent, path.parent, folder))
+    return [root / "images" / name for root in roots for name in names if name]
+
+
+def _image_folders(path: Path, folder: Path) -> list[Path]:
+    """Return where the images of a list may lie, the folder named like it first."""
+    shared = (place for root in (path.parent, folder) for place in (root, root / "images"))
+    return [*_own_image_folders(path, folder), *shared]
 
 
 def _listed_counts(
@@ -109,10 +153,14 @@ def _listed_counts(
 ) -> list[BenchmarkQuestion]:
     """Read AURORA's lists of counting questions, whose answers are numbers; empty if there are none."""
     items = []
-    for path in sorted(folder.rglob(f"{stem}*questions.jsonl")):
-        answers = _answers(path, folder)
-        places = [folder / name for name in image_folders] + _image_folders(path, folder)
-        for row in _lines(path):
+    lists = sorted(folder.rglob(f"{stem}*questions.jsonl"))
+    _check_lists(lists)
+    for path in lists:
+        rows = list(_lines(path))
+        answers = _answers(path, folder, rows)
+        beside = [root / name for root in (path.parent, folder) for name in image_folders]
+        places = beside + _image_folders(path, folder)
+        for row in rows:
             name = _word(row, "question_id", path)
             right = _first(row, "answer", "label") or answers.get(name, "")
             number = read_number(right)

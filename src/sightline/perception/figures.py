@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from sightline.io.color import colorize
+from sightline.perception.point_answers import PointAnswer
 from sightline.perception.question_answering import Reply
 from sightline.perception.questions.hardblink import SIDE
 from sightline.perception.tokens import in_picture
@@ -53,13 +54,17 @@ def _depth_lines(reply: Reply, answer: DepthAnswer) -> list[str]:
             own = answer.own_places.get(letter)
             seen = f"seen at {own[0] * x:.0f},{own[1] * y:.0f}" if own else "not found"
             lines.append(f"{letter} at {at[0]:.0f},{at[1]:.0f} ({seen})")
+    about = reply.question.about
     if answer.decoded is None:
-        lines.append("It wrote no depth map.")
+        if about is None or about.in_depth:
+            lines.append("It wrote no depth map.")
     else:
         lines.append("Depth as it wrote it down, denser is nearer:")
         lines += ["  " + row for row in text_block(answer.decoded, dict(answer.places))]
     if reply.question.asked == "map":
         return lines
+    if reply.found is not None:
+        return [*lines, *_found_lines(reply.found)]
     if answer.values:
         read = ", ".join(f"{letter} {value:.2f}" for letter, value in answer.values.items())
         found = answer.perceived
@@ -68,6 +73,16 @@ def _depth_lines(reply: Reply, answer: DepthAnswer) -> list[str]:
     words = f"{answer.said} is nearest" if answer.said else "no answer"
     lines.append(f"Its words: {readings}: {words}" if readings else f"Its words: {words}")
     return [*lines, *_verdict(reply)]
+
+
+def _found_lines(found: PointAnswer) -> list[str]:
+    """Return what an answer by the map, the coordinates or meters used, and the answer."""
+    lines = [f"Used: {line}" for line in found.used]
+    lines.append(found.statement)
+    if found.answer is None:
+        guess = f" Likeliest: {found.guess}." if found.guess else ""
+        return [*lines, f"No answer.{guess}"]
+    return [*lines, f"Answer: {found.answer}"]
 
 
 def _count_lines(reply: Reply, answer: CountAnswer) -> list[str]:

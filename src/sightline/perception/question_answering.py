@@ -1,8 +1,10 @@
-"""Ask about an image: which point is nearest, how many objects there are, or for its depth map.
+"""Ask about an image: about the depth and places of points, how many objects there are, its depth map.
 
-The kind of question follows from its words. Points are drawn into the image as in training, the answer
-is generated with constrained decoding, and its conclusion is checked against the map or the boxes that
-the model wrote.
+The kind of question follows from its words (`questions.points`). For "which is nearest?", points are
+drawn into the image as in training, the answer is generated with constrained decoding, and its
+conclusion is checked against the map that the model wrote. All other questions about points are
+answered from that map, from the coordinates, or from metric depth (`point_answers`), and the answer
+lists what it used.
 """
 
 from __future__ import annotations
@@ -19,10 +21,18 @@ from numpy.typing import NDArray
 from sightline.depth.preprocessing import Pictureable, as_picture
 from sightline.errors import InputError
 from sightline.perception.codebook import DepthTokenizer
+from sightline.perception.point_answers import (
+    Measure,
+    PointAnswer,
+    answer_by_map,
+    answer_by_meters,
+    answer_by_place,
+)
 from sightline.perception.questions import counting, depth
 from sightline.perception.questions.counting import plural
 from sightline.perception.questions.hardblink import LETTERS, SIDE, draw_points, squash
-from sightline.perception.tokens import Box, in_picture
+from sightline.perception.questions.points import ALPHABET, PointQuestion, parse_point_question
+from sightline.perception.tokens import Box, from_text, in_picture
 from sightline.perception.vlm.generation import (
     GROUPS,
     CountAnswer,
@@ -33,7 +43,7 @@ from sightline.perception.vlm.generation import (
 )
 from sightline.perception.vlm.model import PerceptionVLM, load_vlm
 
-QuestionKind = Literal["nearest", "count", "map"]
+QuestionKind = Literal["nearest", "points", "count", "map"]
 
 #: Default model and codebook in the registry.
 VLM, CODEBOOK = "perception-vlm", "codebook"
@@ -41,18 +51,13 @@ VLM, CODEBOOK = "perception-vlm", "codebook"
 #: Caution about counts of a compact model.
 _CAUTION = "this model was trained on objects of rendered scenes; counts in photos are guesses"
 
-#: "Near" refers to the camera; "near to the door" does not match.
-_NEAREST = re.compile(
-    r"\b(?:near(?:er|est)?|close(?:r|st)?)\b"
-    r"(?!\s+to\s+(?!(?:the\s+)?(?:camera|viewer|observer|lens|me|us|you)\b))"
-    r"|\b(?:in front|foremost)\b",
-    re.IGNORECASE,
-)
+#: "Near to the door" asks for another distance than that to the camera.
 _NEAR_SOMETHING = re.compile(r"\b(near(er|est)?|close(r|st)?)\b", re.IGNORECASE)
 _NOT = re.compile(r"\b(?:not|never|least)\b|n['’]t\b", re.IGNORECASE)
-#: Matches "A or B?".
-_WHICH = re.compile(r"\s*[a-z](?:\s*(?:,|\bor\b)+\s*[a-z])+\s*\??\s*", re.IGNORECASE)
-_FARTHEST = re.compile(r"\b(far(ther|thest)?|further|furthest|behind|distant)\b", re.IGNORECASE)
+_SUPPORTED = (
+    "with points: which is nearest, farthest, second nearest, leftmost; the order; between; the "
+    'same distance; "is A in front of B?"; "how far is A?"; without: "how many …?" and "depth map"'
+)
 _PLACE = r"-?[0-9]+(?:\.[0-9]+)?"
 _MAP = re.compile(r"\bdepth (map|tokens)\b", re.IGNORECASE)
 
@@ -64,10 +69,12 @@ class Question:
     Attributes:
         asked: kind of question.
         kind: objects to count, as written by the user.
+        about: parsed question about points that the map, the coordinates or meters answer.
     """
 
     asked: QuestionKind
     kind: str = ""
+    about: PointQuestion | None = None
 
 
 def parse_question(text: str, points: int) -> Question:
@@ -82,39 +89,25 @@ def parse_question(text: str, points: int) -> Question:
     """
     if not text.strip():
         raise InputError("the question is empty", remedy='ask "which is nearest?" or "how many …?"')
+    about = parse_point_question(text, points)
+    if about is not None:
+        plain = about.form == "which" and about.relation == "nearest" and about.rank == 1
+        every = len(about.letters) in (0, points)
+        if plain and every and points <= len(LETTERS):
+            return Question("nearest")
+        return Question("points", about=about)
     if kind := counting.kind_of(text):
         if points:
             raise InputError("points cannot be used in a counting question")
         return Question("count", kind)
     if _MAP.search(text) and not points:
         return Question("map")
-    if _FARTHEST.search(text) and not _NEAREST.search(text):
-        raise InputError(
-            "questions about the farthest point are not supported",
-            remedy='ask "which is nearest?"',
-        )
-    if _asks_nearest(text):
-        if points < 2:
-            raise InputError(
-                f"a question about depth needs at least two points, got {points or 'none'}",
-                remedy="give two to five, such as --points A=120,80 B=300,200",
-            )
-        return Question("nearest")
-    if _NEAR_SOMETHING.search(text) and not _NOT.search(text):
+    if _NEAR_SOMETHING.search(text) and not _NOT.search(text) and " to " in text:
         raise InputError(
             "only distance to the camera is supported, not to another object",
             remedy='mark points by --points and ask "which is nearest?"',
         )
-    raise InputError(
-        "the question is of an unsupported kind",
-        remedy='supported are "which is nearest?" with points, "how many …?" and "depth map"',
-    )
-
-
-def _asks_nearest(text: str) -> bool:
-    if _NOT.search(text):
-        return False
-    return _NEAREST.search(text) is not None or _WHICH.fullmatch(text) is not None
+    raise InputError(f"the question is of an unsupported kind: {_SUPPORTED}")
 
 
 def parse_points(words: list[str] | tuple[str, ...]) -> dict[str, tuple[float, float]]:
@@ -143,12 +136,12 @@ def scale_points(
     Raises:
         InputError: too many points, letters with gaps, or a point outside the image.
     """
-    if len(points) > len(LETTERS):
+    if len(points) > len(ALPHABET):
         raise InputError(
-            f"{len(points)} points, the model supports at most {len(LETTERS)}",
+            f"{len(points)} points, at most {len(ALPHABET)} are supported",
             remedy="ask about fewer at a time",
         )
-    wanted = LETTERS[: len(points)]
+    wanted = ALPHABET[: len(points)]
     if "".join(sorted(points)) != wanted:
         raise InputError(f"{len(points)} points are called {' '.join(wanted)}")
     placed = {}
@@ -177,6 +170,7 @@ class Reply:
         verify: whether perception overrules the words where they disagree.
         caution: remark on the models, if any.
         points: points by letter, in pixels of the user's image.
+        found: answer by the map, the coordinates or meters, for questions other than "nearest".
     """
 
     question: Question
@@ -187,12 +181,15 @@ class Reply:
     verify: bool = True
     caution: str = ""
     points: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    found: PointAnswer | None = None
 
     @property
     def final(self) -> str | int | None:
-        """Final answer: a letter, a number, or None."""
+        """Final answer: letters, yes or no, a distance, a number; None if there is none."""
         if self.question.asked == "map":
             return None
+        if self.found is not None:
+            return self.found.answer
         return self.answer.final(verify=self.verify)
 
     @property
@@ -229,6 +226,12 @@ class Reply:
                 "boxes": [self.in_pixels(box) for box in boxes],
                 "named": [{"kind": k, "box": self.in_pixels(box)} for k, box in answer.named],
             }
+        if self.found is not None:
+            common |= {
+                "statement": self.found.statement,
+                "used": list(self.found.used),
+                "guess": self.found.guess,
+            }
         return common | {
             "points": {k: [round(side, 1) for side in at] for k, at in self.places.items()},
             "own_points": {
@@ -247,8 +250,12 @@ def ask(
     model: str | Path | PerceptionVLM = VLM,
     codebook: str | Path | DepthTokenizer = CODEBOOK,
     verify: bool = True,
+    measure: Measure | None = None,
 ) -> Reply:
-    """Ask about an image: "which is nearest?" with points, "how many cars?", or "depth map".
+    """Ask about an image: about points, "how many cars?", or "depth map".
+
+    Questions about 2 to 26 points: which is nearest, farthest, second nearest, leftmost; the order;
+    between; the same distance; yes or no ("is A in front of B?"); how far, with `measure`.
 
     Models given by name are loaded for every call; pass loaded ones to ask many questions.
 
@@ -260,6 +267,8 @@ def ask(
             loaded one (`load_vlm`).
         codebook: registry name, file or loaded codebook that the model was trained with.
         verify: let perception overrule the words where they disagree.
+        measure: distances in meters for "how far", such as
+            `partial(sightline.measure, sightline.metric(image))`.
 
     Raises:
         InputError: the question, the points, the image or the model are invalid.
@@ -268,7 +277,18 @@ def ask(
     picture = as_picture(image)
     size = (picture.width, picture.height)
     # Input errors are raised before models are loaded.
-    placed = scale_points(points or {}, *size) if parsed.asked == "nearest" else {}
+    named = parsed.asked in ("nearest", "points")
+    placed = scale_points(points or {}, *size) if named else {}
+    given = dict(sorted((points or {}).items()))
+    if parsed.about is not None and not parsed.about.in_depth:
+        # Neither coordinates nor meters need the model.
+        if parsed.about.in_meters:
+            found = answer_by_meters(parsed.about, given, measure)
+        else:
+            found = answer_by_place(parsed.about, given)
+        unasked = DepthAnswer("", None, dict(placed), {}, None, {}, {})
+        shown = squash(picture.pixels)
+        return Reply(parsed, unasked, shown, *size, verify, "", given, found)
     vlm = load_vlm(model) if isinstance(model, str | Path) else model
     tokenizer = DepthTokenizer(codebook) if isinstance(codebook, str | Path) else codebook
     pixels = squash(picture.pixels)
@@ -281,10 +301,17 @@ def ask(
     if parsed.asked == "map":
         answer = read_depth_answer(generate_answer(vlm, pixels, depth.GENERATE), tokenizer, {})
         return Reply(parsed, answer, pixels, *size, verify, caution)
+    if parsed.about is not None:
+        text = generate_answer(vlm, pixels, depth.GENERATE)
+        answer = read_depth_answer(text, tokenizer, dict(placed))
+        if answer.decoded is None:
+            found = PointAnswer(None, "Cannot tell: the model wrote no complete depth map.", ())
+        else:
+            found = answer_by_map(parsed.about, answer.decoded, from_text(text), placed)
+        return Reply(parsed, answer, pixels, *size, verify, caution, given, found)
     shown = draw_points(pixels, placed)
     text = generate_answer(vlm, shown, depth.NEAREST + depth.STEPS[vlm.chat.template.places])
     answer = read_depth_answer(text, tokenizer, dict(placed))
-    given = dict(sorted((points or {}).items()))
     return Reply(parsed, answer, shown, *size, verify, caution, given)
 
 

@@ -127,13 +127,13 @@ class AskForm(StrictModel):
 
     image: UploadFile = Field(description=_IMAGE_TEXT)
     question: Annotated[str, StringConstraints(min_length=1, max_length=500)] = Field(
-        description="which is nearest (with points), how many of a kind, or depth map",
+        description="about points (nearest, order, sides, yes or no), how many of a kind, or depth map",
         examples=["which is nearest?"],
     )
     points: list[_Text] = Field(
         default_factory=list,
-        max_length=16,
-        description="letter, column and row of each point, A to E",
+        max_length=26,
+        description="letter, column and row of each point, A to Z",
         examples=[["A=120,80", "B=300,200"]],
     )
     verify: bool = Field(

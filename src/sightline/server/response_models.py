@@ -147,7 +147,7 @@ class MeasureResponse(BaseModel):
 class AskResponse(BaseModel):
     """An answer with its reasoning steps; for counts, with `kind` and `boxes` instead of points."""
 
-    asked: Literal["nearest", "count", "map"]
+    asked: Literal["nearest", "points", "count", "map"]
     answer: str | int | None
     said: str | int | None
     perceived: str | int | None

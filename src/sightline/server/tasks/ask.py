@@ -36,7 +36,7 @@ def run_ask(request: WorkerRequest, models: LoadedModels, report: ProgressReport
     question = parse_question(fields["question"], len(points))
     report(None, "reading the picture")
     picture = read_upload(request, models.limits.max_pixels)
-    if question.asked == "nearest":
+    if question.asked in ("nearest", "points"):
         scale_points(points, picture.width, picture.height)
     report(None, "loading the model", counted=False)
     vlm = models.vlm
