@@ -80,7 +80,8 @@ class Protocol:
     Attributes:
         align: see the table above.
         space: where errors are measured.
-        cap: aligned predictions are limited to this distance in [m].
+        cap: aligned predictions are limited to this distance in [m]; None for the largest true distance
+            that counts in the picture.
         far: pixels whose true distance in [m] is beyond are left out; None keeps them.
         near: pixels whose true distance in [m] is below are left out; metric depth that is aligned in
             depth is limited to it.
@@ -89,7 +90,7 @@ class Protocol:
 
     align: Align = "disparity"
     space: Space = "depth"
-    cap: float = 80.0
+    cap: float | None = 80.0
     far: float | None = None
     near: float = NEAR
     crop: Crop = "none"
@@ -101,8 +102,9 @@ class Protocol:
             mask += f" from {self.near:g} m"
         if self.far is not None:
             mask += f" to {self.far:g} m"
+        cap = "the picture's largest true depth" if self.cap is None else f"{self.cap:g} m"
         return (
-            f"{_ALIGN_WORDS[self.align]}, errors in {self.space}, cap {self.cap:g} m, "
+            f"{_ALIGN_WORDS[self.align]}, errors in {self.space}, cap {cap}, "
             f"{_CROP_WORDS[self.crop]}, {mask}"
         )
 

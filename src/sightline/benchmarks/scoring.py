@@ -105,8 +105,8 @@ def to_truth(
             f"relative disparity has an unknown shift, so --align {protocol.align} cannot judge it",
             remedy="use --align disparity, or a metric model",
         )
-    furthest = 1 / protocol.cap
     p, t = disparity[known], target[known]
+    furthest = float(t.min()) if protocol.cap is None else 1 / protocol.cap
     if protocol.align == "none":
         result = disparity
     elif protocol.align == "disparity":
@@ -116,9 +116,17 @@ def to_truth(
         scale, shift = _relative_fit(p, t, furthest, protocol)
         result = scale * disparity + shift
     else:
-        depth = 1 / np.maximum(disparity, furthest)
+        depth = 1 / np.maximum(disparity, _least_disparity(disparity, protocol.cap))
         result = 1 / np.maximum(_depth_to_truth(depth, 1 / t, known, protocol), protocol.near)
     return np.maximum(result, furthest)
+
+
+def _least_disparity(disparity: NDArray[Any], cap: float | None) -> float:
+    """Return 1/cap, or without one the least predicted disparity: before the fit, scales differ."""
+    if cap is not None:
+        return 1 / cap
+    found = disparity[disparity > 0]
+    return float(found.min()) if found.size else 1.0
 
 
 def _depth_to_truth(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sightline.benchmarks import da2k, diode, eth3d, ibims, kitti, nyu, points, rgbd, sintel
+from sightline.benchmarks import da2k, diode, eth3d, ibims, kitti, moge, nyu, points, rgbd, sintel
 from sightline.benchmarks.samples import Benchmark
 from sightline.errors import InputError
 
@@ -18,6 +18,7 @@ SETS: tuple[Benchmark, ...] = (
     eth3d.BENCHMARK,
     diode.BENCHMARK,
     ibims.BENCHMARK,
+    moge.BENCHMARK,
     rgbd.BENCHMARK,
     points.BENCHMARK,
 )
@@ -39,6 +40,7 @@ _SIGNS = {
     "pairs.json": "points",
     "pairs.csv": "points",
     "nyu_depth_v2_labeled.mat": "nyu",
+    moge.INDEX: "moge",
 }
 
 
@@ -47,6 +49,8 @@ def detect(folder: Path) -> Benchmark:
     for sign, name in _SIGNS.items():
         if (folder / sign).is_file():
             return find(name)
+    if any(folder.glob(f"*/{moge.INDEX}")):
+        return moge.BENCHMARK
     raise InputError(
         "cannot tell which set this is",
         path=folder,
