@@ -11,11 +11,14 @@ and no official file is needed. What is printed:
 * shipped: `tiny` against `small`, a photograph of 4 : 3 to its depth map, each at its own input size;
 * cold start: a new process to its first result, compile cache warm;
 * share of peak: achieved GFLOP/s over what this machine reaches in a plain matrix product.
+
+`--smoke` checks that all of this runs: small pictures, one round. Its figures mean nothing.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import os
 import platform
@@ -30,12 +33,25 @@ from typing import Any
 
 import numpy as np
 
-SIZE = 518
-TWELVE_MEGAPIXELS = (3000, 4000)
+SIZE, SMOKE_SIZE = 518, 70
+#: (height, width) of the JPEG of the whole path.
+TWELVE_MEGAPIXELS, SMOKE_PIXELS = (3000, 4000), (150, 200)
+#: Packages that only this comparison needs.
+PEERS = ("torch", "transformers", "nncf")
 
 
-def make_weights(folder: Path) -> Path:
-    """Write a ViT-S Depth Anything in the layout of the hub, with a head that gives real numbers."""
+def missing_peers() -> list[str]:
+    """Return the packages of the comparison that are not installed."""
+    return [name for name in PEERS if importlib.util.find_spec(name) is None]
+
+
+def make_weights(folder: Path, size: int = SIZE) -> Path:
+    """Write a ViT-S Depth Anything in the layout of the hub, with a head that gives real numbers.
+
+    Args:
+        folder: new folder for the files.
+        size: shorter side of the network's input, in [px].
+    """
     import torch
     from transformers import (
         DepthAnythingConfig,
@@ -69,7 +85,7 @@ def make_weights(folder: Path) -> Path:
         model.head.conv3.bias.fill_(5.0)
     model.save_pretrained(folder)
     processor = DPTImageProcessorPil(
-        size={"height": SIZE, "width": SIZE},
+        size={"height": size, "width": size},
         keep_aspect_ratio=True,
         ensure_multiple_of=14,
         resample=3,
@@ -93,13 +109,18 @@ def photographs(count: int) -> list[np.ndarray]:
     return cuts
 
 
-def large_jpeg(path: Path) -> Path:
-    """Enlarge a photograph to 12 megapixels, with grain, so that it compresses as a camera's does."""
+def large_jpeg(path: Path, shape: tuple[int, int] = TWELVE_MEGAPIXELS) -> Path:
+    """Enlarge a photograph, with grain, so that it compresses as a camera's does.
+
+    Args:
+        path: file to write.
+        shape: (height, width) in [px].
+    """
     import cv2
     from PIL import Image
     from skimage import data
 
-    height, width = TWELVE_MEGAPIXELS
+    height, width = shape
     picture = cv2.resize(data.coffee(), (width, height), interpolation=cv2.INTER_CUBIC)
     grain = np.random.default_rng(0).normal(0, 4, (height, width, 1))
     Image.fromarray(np.clip(picture + grain, 0, 255).astype(np.uint8)).save(path, quality=92)
@@ -138,8 +159,8 @@ def _timed(run: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def network_flops(folder: Path) -> float:
-    """Count the multiply-adds of one pass at 518 × 518, times two, in [GFLOP]."""
+def network_flops(folder: Path, size: int = SIZE) -> float:
+    """Count the multiply-adds of one pass at `size` × `size`, times two, in [GFLOP]."""
     import torch
     from torch.utils.flop_counter import FlopCounterMode
     from transformers import DepthAnythingForDepthEstimation
@@ -147,7 +168,7 @@ def network_flops(folder: Path) -> float:
     model = DepthAnythingForDepthEstimation.from_pretrained(folder).eval()
     counter = FlopCounterMode(display=False)
     with counter, torch.inference_mode():
-        model(torch.zeros(1, 3, SIZE, SIZE))
+        model(torch.zeros(1, 3, size, size))
     return counter.get_total_flops() / 1e9
 
 
@@ -169,7 +190,9 @@ def quantized(folder: Path, cache: Path) -> tuple[Path, str]:
     )
 
 
-def measure(threads: int, folder: Path, scratch: Path, rounds: int) -> dict[str, object]:
+def measure(
+    threads: int, folder: Path, scratch: Path, rounds: int, *, smoke: bool = False
+) -> dict[str, object]:
     """Measure network and whole path with so many threads; runs in a process of its own."""
     import torch
     from PIL import Image
@@ -186,7 +209,8 @@ def measure(threads: int, folder: Path, scratch: Path, rounds: int) -> dict[str,
         "fp32": sightline.load(folder / "model.safetensors", threads=threads),
         "int8": sightline.load(int8, threads=threads),
     }
-    tensor = np.random.default_rng(0).normal(size=(1, 3, SIZE, SIZE)).astype(np.float32)
+    size = SMOKE_SIZE if smoke else SIZE
+    tensor = np.random.default_rng(0).normal(size=(1, 3, size, size)).astype(np.float32)
 
     def peer_network() -> None:
         with torch.inference_mode():
@@ -200,7 +224,7 @@ def measure(threads: int, folder: Path, scratch: Path, rounds: int) -> dict[str,
         },
         rounds,
     )
-    jpeg = large_jpeg(scratch / "large.jpg")
+    jpeg = large_jpeg(scratch / "large.jpg", SMOKE_PIXELS if smoke else TWELVE_MEGAPIXELS)
 
     def peer_path() -> None:
         depth = peer(Image.open(jpeg))["predicted_depth"].squeeze().numpy()
@@ -218,10 +242,10 @@ def measure(threads: int, folder: Path, scratch: Path, rounds: int) -> dict[str,
             "fp32": lambda: our_path("fp32"),
             "int8": lambda: our_path("int8"),
         },
-        max(3, rounds // 2),
+        rounds if smoke else max(3, rounds // 2),
     )
     peak = gemm_peak()
-    work = network_flops(folder)
+    work = network_flops(folder, size)
     shipped = shipped_times(threads, rounds)
     return {
         "threads": threads,
@@ -295,7 +319,7 @@ def cold_start(folder: Path, scratch: Path, rounds: int) -> dict[str, float]:
     }
 
 
-def table(results: list[dict[str, Any]], cold: dict[str, float]) -> str:
+def table(results: list[dict[str, Any]], cold: dict[str, float], size: int = SIZE) -> str:
     """Format the findings as Markdown."""
     from importlib.metadata import version
 
@@ -320,7 +344,7 @@ def table(results: list[dict[str, Any]], cold: dict[str, float]) -> str:
     row("GEMM peak", "", "peak", "{:.0f} GFLOP/s")
     return "\n".join(
         [
-            f"ViT-S at {SIZE} px, speed-up over transformers' pipeline (torch float32); {versions}.",
+            f"ViT-S at {size} px, speed-up over transformers' pipeline (torch float32); {versions}.",
             "",
             *rows,
             "",
@@ -339,36 +363,33 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--write", type=Path, help="Markdown file to write the table to")
+    parser.add_argument("--smoke", action="store_true", help="check that it runs: small, one round")
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if missing := missing_peers():
+        parser.error(f"the comparison needs {', '.join(missing)}: pip install -e '.[dev]'")
+    rounds, size = (1, SMOKE_SIZE) if options.smoke else (options.rounds, SIZE)
     if options.one:
         with tempfile.TemporaryDirectory() as scratch:
-            found = measure(options.one, options.folder, Path(scratch), options.rounds)
+            found = measure(options.one, options.folder, Path(scratch), rounds, smoke=options.smoke)
         print(json.dumps(found))
         return
     with tempfile.TemporaryDirectory() as scratch:
-        folder = make_weights(Path(scratch) / "hub")
+        folder = make_weights(Path(scratch) / "hub", size)
         results = []
-        for threads in options.threads:
-            words = [
-                "--one",
-                str(threads),
-                "--folder",
-                str(folder),
-                "--rounds",
-                str(options.rounds),
-            ]
+        for threads in options.threads[:1] if options.smoke else options.threads:
+            words = ["--one", str(threads), "--folder", str(folder), "--rounds", str(rounds)]
             done = subprocess.run(
-                [sys.executable, __file__, *words],
+                [sys.executable, __file__, *words, *(["--smoke"] if options.smoke else [])],
                 check=True,
                 stdout=subprocess.PIPE,
                 text=True,
                 env={**os.environ, "OMP_NUM_THREADS": str(threads)},
             )
             results.append(json.loads(done.stdout.splitlines()[-1]))
-        cold = cold_start(folder, Path(scratch), max(3, options.rounds // 2))
-    text = table(results, cold)
+        cold = cold_start(folder, Path(scratch), rounds if options.smoke else max(3, rounds // 2))
+    text = table(results, cold, size)
     print(text)
     if options.write:
         from sightline.io.atomic import write_text

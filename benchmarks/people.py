@@ -195,6 +195,9 @@ def table(found: list[DetectedPerson], looked: int) -> str:
     ]
     for least in (0.5, 0.85, 0.95):
         some = [one for one in found if one.sure >= least]
+        if not some:
+            rows.append(f"| confidence {least:g} and above | 0 | | | | | |")
+            continue
         off = np.array([np.log(one.said / one.true) for one in some])
         z = np.abs(off / np.array([one.sigma for one in some]))
         rows.append(

@@ -297,6 +297,7 @@ def main() -> None:
     parser.add_argument("--few", type=int, default=20, help="videos of the slow ones in a round")
     parser.add_argument("--many", type=int, default=2000, help="videos of the fast ones in a round")
     parser.add_argument("--shared", type=int, default=200_000, help="videos for two workers")
+    parser.add_argument("--judged", type=int, default=300, help="videos for all laws")
     parser.add_argument("--write", type=Path, help="Markdown file to write the table to")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -308,7 +309,7 @@ def main() -> None:
             for scenario in SCENARIOS
         }
         workers = two_workers(scratch, min(options.rounds, 2), options.shared)
-    laws = judged_per_second(options.rounds, 300)
+    laws = judged_per_second(options.rounds, options.judged)
     text = table(found, workers, laws) + "\n"
     print(text, end="")
     if options.write:

@@ -2,7 +2,7 @@
 
 Protocol: scenes of seed 77 at 640 × 480, by `sightline.scenes` with its usual lenses (38 to 100
 degrees), tilts, blur, noise and JPEG; numbers 0 to 59 of rooms and of streets, every second one of
-nature. All constants of `metric/vanishing.py` and `metric/lines.py` were chosen on seed 5. "Error"
+nature. All constants of `metric/vanishing_points.py` were chosen on seed 5. "Error"
 is the median of |ln(f / true f)| where an answer is given, "worst" its 90th percentile; "within"
 are the shares of answers closer than one and two of their own sigmas (for normal errors 68 % and
 95 %). Time is that of the processor, for each picture.
@@ -29,6 +29,8 @@ from sightline.metric.vanishing_points import FocalEstimate, focal_from_lines
 from sightline.scenes.generate import make_scene
 
 SEED, WIDTH, HEIGHT = 77, 640, 480
+#: Rendered pictures of each kind of scene.
+COUNTS = {"room": 60, "street": 60, "nature": 30}
 HEAD = "| pictures | n | answers | error | worst | sigma | within 1 σ | within 2 σ | time |"
 
 Sample = tuple[NDArray[np.uint8], float]
@@ -88,7 +90,7 @@ def main() -> None:
     options = parser.parse_args()
     lines = [HEAD, "|---" * (HEAD.count("|") - 1) + "|"]
     print("\n".join(lines), flush=True)
-    for kind, count in (("room", 60), ("street", 60), ("nature", 30)):
+    for kind, count in COUNTS.items():
         lines.append(row(kind, answer(rendered(kind, count))))
         print(lines[-1], flush=True)
     for name, samples in photographs(options.real).items() if options.real else ():
