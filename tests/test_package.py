@@ -5,6 +5,7 @@ import importlib.util
 import re
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -109,3 +110,12 @@ def test_missing_extras_are_installed_without_a_clone():
     assert install("metric") == "run: pip install 'sightline[metric]'"
     for path in SOURCE.rglob("*.py"):
         assert "constraints.txt" not in path.read_text(), path
+
+
+def test_class_names_are_unique():
+    places = defaultdict(list)
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(str(path.relative_to(SOURCE)))
+    assert {name: some for name, some in places.items() if len(some) > 1} == {}

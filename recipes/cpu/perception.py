@@ -83,19 +83,19 @@ from sightline.perception.vlm.compact import (
     write_compact,
 )
 from sightline.perception.vlm.detectors import MarkDetector, ObjectDetector, train_mark_detector
-from sightline.perception.vlm.lessons import (
-    Drawn,
+from sightline.perception.vlm.model import PerceptionVLM
+from sightline.perception.vlm.object_detector_training import Boxes, train_object_detector
+from sightline.perception.vlm.training import VLMSamples, train_vlm
+from sightline.perception.vlm.training_samples import (
+    ConcatenatedSamples,
     FeatureCache,
-    InTurn,
+    MixedSamples,
     RecordedSamples,
     ScatteredPoints,
     by_curriculum,
-    look_ahead,
-    mark_ahead,
+    cache_features,
+    cache_marks,
 )
-from sightline.perception.vlm.model import PerceptionVLM
-from sightline.perception.vlm.thing_lessons import Boxes, train_object_detector
-from sightline.perception.vlm.training import Samples, train_vlm
 from sightline.training.data.items import is_held_out
 from sightline.training.logging import JsonlLog
 
@@ -301,7 +301,7 @@ def looks(data: Path, work: Path) -> None:  # noqa: ARG001
         features, near, row = saw[name]
         return features[row], near[row]
 
-    look_ahead(
+    cache_features(
         _vlm(work),
         list(saw),
         work / "questions",
@@ -348,7 +348,7 @@ def points(data: Path, work: Path) -> None:  # noqa: ARG001
         spelling="pixels",
     )
     marked = [one.image for one in written.pointing]
-    mark_ahead(_vlm(work), marked, out, work / "looks")
+    cache_marks(_vlm(work), marked, out, work / "looks")
 
 
 def counts(data: Path, work: Path) -> None:  # noqa: ARG001
@@ -394,7 +394,7 @@ def align(data: Path, work: Path) -> None:  # noqa: ARG001
     _calm(vlm, seen, found["pointing"] + found["counting"])
     things = _pictured(work, found["counting"], seen)
     points = ScatteredPoints(found["generation"], seen, ALIGN_POINTS, in_steps=True)
-    samples = InTurn(points, things)
+    samples = ConcatenatedSamples(points, things)
     align_projector(vlm, samples, steps=ALIGN_STEPS, batch=ALIGN_BATCH, bfloat16=_bfloat16())
     normalize_projector_output(vlm, _few(seen, found["pointing"] + found["counting"]))
     save_file(vlm.model.model.multi_modal_projector.state_dict(), path)
@@ -412,7 +412,7 @@ def _few(seen: FeatureCache, records: Sequence[Record]) -> list[torch.Tensor]:
 def _train(
     work: Path,
     name: str,
-    samples: Samples,
+    samples: VLMSamples,
     vlm: PerceptionVLM,
     *,
     steps: int,
@@ -448,13 +448,13 @@ def chain(data: Path, work: Path) -> None:  # noqa: ARG001
     vlm, seen = _taught(work)
     strewn = ScatteredPoints(found["generation"], seen, FIRST_STEPS * BATCH)
     rows = _pictured(work, [r for r in found["counting"] if r.task == "chain"], seen)
-    first = Drawn([strewn, rows], FIRST_STEPS * BATCH, seed=1)
+    first = MixedSamples([strewn, rows], FIRST_STEPS * BATCH, seed=1)
     atomic = [found["generation"] + found["pointing"], found["boxes"]]
     reasoning = [_asked_in_steps(found["reasoning"], 3), _asked_in_steps(found["counting"], 2)]
     asked = _mixed(reasoning, chosen)
     learned = by_curriculum(_mixed(atomic, chosen), asked, CURRICULUM_STEPS * BATCH // 10)
     rest = (STEPS - FIRST_STEPS - CURRICULUM_STEPS) * BATCH
-    samples = InTurn(first, _pictured(work, learned + asked[-rest:], seen))
+    samples = ConcatenatedSamples(first, _pictured(work, learned + asked[-rest:], seen))
     projector = load_file(work / "projector.safetensors")
     vlm.model.model.multi_modal_projector.load_state_dict(projector)
     focus = FIRST_STEPS + CURRICULUM_STEPS
@@ -508,13 +508,13 @@ def _once_more(work: Path, before: str, name: str, steps: int, focus: int, seed:
         for name in ("reasoning", "counting")
     }
     strewn = ScatteredPoints(found["generation"], seen, 100_000, in_steps=True, seed=seed)
-    kinds: list[Samples] = [strewn, chains["reasoning"], chains["counting"], chains["counting"]]
-    first = Drawn(kinds, focus * BATCH, seed=seed)
+    kinds: list[VLMSamples] = [strewn, chains["reasoning"], chains["counting"], chains["counting"]]
+    first = MixedSamples(kinds, focus * BATCH, seed=seed)
     # Perceiving alone is among them, or it is forgotten.
     reasoning = [_asked_in_steps(found["reasoning"], 3), _asked_in_steps(found["counting"], 2)]
     alone = [found["generation"] + found["pointing"], found["boxes"]]
     whole = _mixed([*reasoning, *alone], chosen)[: (steps - focus) * BATCH]
-    samples = InTurn(first, _pictured(work, whole, seen))
+    samples = ConcatenatedSamples(first, _pictured(work, whole, seen))
     _go_on(vlm, work / before)
     _train(work, name, samples, vlm, steps=steps, focus=focus, rate=1e-3)
 

@@ -8,7 +8,7 @@ import pytest
 from sightline.benchmarks.protocol import Protocol, UnfitError
 from sightline.benchmarks.report import as_json, as_markdown, as_text, number
 from sightline.benchmarks.rgbd import BENCHMARK, evaluate
-from sightline.benchmarks.run import SampleScore, run, thinned, weighted_mean
+from sightline.benchmarks.run import ItemScore, run, thinned, weighted_mean
 from sightline.benchmarks.samples import IncompleteError, Item
 from sightline.benchmarks.sets import SETS, find
 from sightline.errors import InputError
@@ -148,11 +148,11 @@ def test_a_protocol_that_cannot_judge_the_model_is_one_error(rgbd_folder, oracle
 
 def test_means_are_weighted_and_skip_what_is_not_defined():
     rows = [
-        SampleScore("a", "x", {"accuracy": 1.0, "rmse": math.nan}, weight=3),
-        SampleScore("b", "x", {"accuracy": 0.0, "rmse": 4.0}, weight=1),
+        ItemScore("a", "x", {"accuracy": 1.0, "rmse": math.nan}, weight=3),
+        ItemScore("b", "x", {"accuracy": 0.0, "rmse": 4.0}, weight=1),
     ]
     assert weighted_mean(rows) == {"accuracy": 0.75, "rmse": 4.0}
-    assert math.isnan(weighted_mean([SampleScore("a", "x", {"rmse": math.nan})])["rmse"])
+    assert math.isnan(weighted_mean([ItemScore("a", "x", {"rmse": math.nan})])["rmse"])
 
 
 def test_progress_is_told(rgbd_folder, oracle):

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sightline.benchmarks.bootstrap import Interval
-from sightline.benchmarks.run import BenchmarkReport, Figures, SampleScore
+from sightline.benchmarks.run import BenchmarkReport, Figures, ItemScore
 
 #: Figure, heading, and digits after the point.
 COLUMNS = (
@@ -37,7 +37,7 @@ def table(report: BenchmarkReport) -> list[list[str]]:
     counted = "pairs" if report.benchmark.average == "pairs" else "pictures"
     rows = [["set", counted, *(heading for _, heading, _ in shown)]]
 
-    def row(name: str, samples: Sequence[SampleScore], figures: Figures) -> list[str]:
+    def row(name: str, samples: Sequence[ItemScore], figures: Figures) -> list[str]:
         count = sum(one.weight for one in samples)
         return [name, f"{count}", *(number(figures[key], digits) for key, _, digits in shown)]
 

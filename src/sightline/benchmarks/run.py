@@ -45,7 +45,7 @@ Figures = dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
-class SampleScore:
+class ItemScore:
     """Figures of one sample.
 
     Attributes:
@@ -80,15 +80,15 @@ class BenchmarkReport:
     benchmark: Benchmark
     model: str
     protocol: Protocol
-    scored: tuple[SampleScore, ...]
+    scored: tuple[ItemScore, ...]
     failures: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     every: int = 1
 
     @property
-    def groups(self) -> dict[str, list[SampleScore]]:
+    def groups(self) -> dict[str, list[ItemScore]]:
         """The samples by group, in the order of the set."""
-        found: dict[str, list[SampleScore]] = defaultdict(list)
+        found: dict[str, list[ItemScore]] = defaultdict(list)
         for one in self.scored:
             found[one.group].append(one)
         return dict(found)
@@ -102,7 +102,7 @@ class BenchmarkReport:
     def overall(self) -> Figures:
         """The mean over pictures, over pairs, or over groups: as the set has it."""
         if self.benchmark.average == "sets":
-            return weighted_mean([SampleScore("", "", row) for row in self.rows.values()])
+            return weighted_mean([ItemScore("", "", row) for row in self.rows.values()])
         return weighted_mean(self.scored)
 
     @property
@@ -173,7 +173,7 @@ class BenchmarkReport:
         return count
 
 
-def weighted_mean(samples: Iterable[SampleScore]) -> Figures:
+def weighted_mean(samples: Iterable[ItemScore]) -> Figures:
     """Average figure by figure over the samples in which it is defined; NaN where in none."""
     sums: dict[str, float] = {}
     weights: dict[str, float] = {}
@@ -276,12 +276,12 @@ def run(
     expected = benchmark.expected if every == 1 else None
     if not keep_going:
         check_whole(benchmark.name, len(chosen), expected, failures)
-    scored: list[SampleScore] = []
+    scored: list[ItemScore] = []
     left_out: list[str] = []
     predicted: list[Item] = []
     there = [item for item in chosen if item.name not in absent]
     parallel = parallel or ParallelConfig()
-    scorer: Callable[[Item], SampleScore | None] = partial(_score, predictor, protocol=protocol)
+    scorer: Callable[[Item], ItemScore | None] = partial(_score, predictor, protocol=protocol)
     if load is not None and uses_workers(parallel, len(there)):
         own = partial(load, threads=worker_threads(parallel, len(there), threads))
         scorer = WithModel(own, partial(_score, protocol=protocol))
@@ -323,16 +323,14 @@ def thinned(items: Sequence[Item], every: int) -> list[Item]:
     return kept
 
 
-def _score(predictor: Predictor, item: Item, protocol: Protocol) -> SampleScore | None:
+def _score(predictor: Predictor, item: Item, protocol: Protocol) -> ItemScore | None:
     """Read, predict and score; None when the truth has no meters and the protocol needs them."""
     sample = item.load()
     if isinstance(sample, Pairs):
         figures = {"accuracy": accuracy(predictor.predict(item, sample.pixels), sample)}
-        return SampleScore(
-            item.name, item.group, figures, weight=len(sample.nearer), scene=item.name
-        )
+        return ItemScore(item.name, item.group, figures, weight=len(sample.nearer), scene=item.name)
     if protocol.align == "none" and not sample.metric:
         return None
     found = score(predictor.predict(item, sample.pixels, sample.camera), sample, protocol)
     scene = item.name.rpartition("/")[0] or item.group
-    return SampleScore(item.name, item.group, asdict(found), scene=scene)
+    return ItemScore(item.name, item.group, asdict(found), scene=scene)

@@ -56,8 +56,8 @@ def make(
     command continues an interrupted run. Options without effect are refused.
 
     Args:
-        scenario: uniform, parabola, collision, combinatorial, or probe:NAME with a name listed by
-            `sightline physics probes`.
+        scenario: world to simulate: uniform, parabola, collision, combinatorial, or probe:NAME with a
+            name listed by `sightline physics probes`.
         out: output file, .h5 or .hdf5.
         count: number of videos. Default: all of a level, or of templates, tasks and trials; as many
             as in the paper for a split or probe.

@@ -6,7 +6,11 @@ import torch
 
 from sightline.errors import InputError
 from sightline.perception.vlm.detectors import LEAST, SLOTS, ObjectDetector, slots_of
-from sightline.perception.vlm.thing_lessons import finder_loss, goal_of, train_object_detector
+from sightline.perception.vlm.object_detector_training import (
+    detection_loss,
+    detection_target,
+    train_object_detector,
+)
 
 KINDS = ("ball", "chair")
 BOXES = {"ball": [(0.1, 0.2, 0.3, 0.5)], "chair": [(0.5, 0.5, 0.9, 0.8)], "unknown": [(0, 0, 1, 1)]}
@@ -19,7 +23,7 @@ def told(goal):
 
 
 def test_what_a_goal_says_comes_back_as_slots():
-    slots = slots_of(*told(goal_of(BOXES, KINDS, 20)))[0]
+    slots = slots_of(*told(detection_target(BOXES, KINDS, 20)))[0]
     assert slots.shape == (SLOTS, 2 + 4)
     assert slots[0, :2].argmax() == 0
     assert slots[1, :2].argmax() == 1
@@ -52,13 +56,13 @@ def test_more_things_than_slots():
 
 
 def test_the_loss_is_least_where_all_is_right():
-    goal = goal_of(BOXES, KINDS, 20)
+    goal = detection_target(BOXES, KINDS, 20)
     scores, sides = told(goal)
-    right = finder_loss(scores, sides, [goal])
-    assert right < finder_loss(scores.flip(1), sides, [goal])
-    assert right < finder_loss(scores, sides + 1, [goal])
-    empty = goal_of({}, KINDS, 20)
-    assert torch.isfinite(finder_loss(scores, sides, [empty]))
+    right = detection_loss(scores, sides, [goal])
+    assert right < detection_loss(scores.flip(1), sides, [goal])
+    assert right < detection_loss(scores, sides + 1, [goal])
+    empty = detection_target({}, KINDS, 20)
+    assert torch.isfinite(detection_loss(scores, sides, [empty]))
 
 
 def test_a_finder_learns_where_things_are():
@@ -97,7 +101,7 @@ def test_a_finder_learns_where_things_are():
 
 
 def test_pictures_and_boxes_belong_together():
-    with pytest.raises(InputError, match="3 pictures and 1 lists"):
+    with pytest.raises(InputError, match="3 images but 1 lists"):
         train_object_detector(
             np.zeros((3, 4, 10, 10), np.float16), lambda _: None, [{}], KINDS, steps=1
         )

@@ -12,7 +12,7 @@ from sightline.physics.combinatorial.objects import Body, Outline, clearance, in
 from sightline.physics.combinatorial.tasks import (
     HELD_OUT,
     TRAIN,
-    Kind,
+    ObjectKind,
     draw_action,
     draw_kind,
     is_valid,
@@ -36,7 +36,7 @@ def within(values, low, high, slack=1e-9):
     assert high - 0.05 * (high - low) < values.max() <= high + slack
 
 
-@pytest.mark.parametrize("kind", [Kind.BALL_A, Kind.BALL_B])
+@pytest.mark.parametrize("kind", [ObjectKind.BALL_A, ObjectKind.BALL_B])
 def test_balls(kind):
     balls = [ball for (ball,) in drawn(kind)]
     within([ball.diameter * 128 for ball in balls], 7.5, 15.5)
@@ -46,7 +46,7 @@ def test_balls(kind):
 
 
 def test_static_balls():
-    chains = drawn(Kind.STATIC_BALLS)
+    chains = drawn(ObjectKind.STATIC_BALLS)
     assert {len(chain) for chain in chains} == set(range(3, 8))
     for chain in chains:
         assert all(ball.static and ball.diameter * 256 == 11 for ball in chain)
@@ -55,7 +55,7 @@ def test_static_balls():
 
 
 def test_bars():
-    bars = [bar for (bar,) in drawn(Kind.BAR)]
+    bars = [bar for (bar,) in drawn(ObjectKind.BAR)]
     within([np.sqrt(bar.diameter**2 - 0.02**2) for bar in bars], 0.15, 0.5)
     within([bar.x for bar in bars], 0.3, 0.6)
     within([bar.y - 0.01 for bar in bars], 0.2, 0.8)
@@ -63,7 +63,7 @@ def test_bars():
 
 
 def test_standing_bars():
-    rows = drawn(Kind.STANDING_BARS)
+    rows = drawn(ObjectKind.STANDING_BARS)
     assert {len(bars) for bars in rows} == {1, 2, 3, 4}
     assert {bool(bars[1].x > bars[0].x) for bars in rows if len(bars) > 1} == {True, False}
     for bars in rows:
@@ -73,7 +73,7 @@ def test_standing_bars():
 
 
 def test_static_bars():
-    bars = [bar for (bar,) in drawn(Kind.STATIC_BAR)]
+    bars = [bar for (bar,) in drawn(ObjectKind.STATIC_BAR)]
     lengths = np.array([np.sqrt(bar.diameter**2 - 0.02**2) for bar in bars])
     within(lengths, 0.2, 0.5)
     within([bar.x for bar in bars] + lengths / 2, 0.3, 0.4)
@@ -85,8 +85,8 @@ def test_static_bars():
 @pytest.mark.parametrize(
     ("kind", "scales", "heights", "angle", "ratio"),
     [
-        (Kind.JAR, (0.08, 0.3), (0.2, 0.8), 45, 1.25),
-        (Kind.STICKS, (0.3, 0.6), (0.2, 0.5), 90, 1.0),
+        (ObjectKind.JAR, (0.08, 0.3), (0.2, 0.8), 45, 1.25),
+        (ObjectKind.STICKS, (0.3, 0.6), (0.2, 0.5), 90, 1.0),
     ],
 )
 def test_jars_and_sticks(kind, scales, heights, angle, ratio):

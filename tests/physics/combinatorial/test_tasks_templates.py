@@ -12,12 +12,12 @@ from sightline.physics.combinatorial.tasks import (
     SIX,
     THIRTY,
     TRAIN,
-    Kind,
+    ObjectKind,
     kinds_of,
     parse_templates,
 )
 
-A, B, BALLS, BAR, STANDING, STATIC, JAR, STICKS = Kind
+A, B, BALLS, BAR, STANDING, STATIC, JAR, STICKS = ObjectKind
 
 # As the specification lists them, §2.3.
 LISTED = {
@@ -51,7 +51,7 @@ def test_the_held_out_ten_are_those_of_the_reference():
 def test_the_six_are_those_of_the_reference_and_have_every_pair():
     assert {number: kinds_of(number) for number in SIX} == SIX_LISTED
     pairs = {pair for number in SIX for pair in itertools.combinations(kinds_of(number), 2)}
-    assert pairs == set(itertools.combinations(Kind, 2))
+    assert pairs == set(itertools.combinations(ObjectKind, 2))
 
 
 def test_the_thirty_are_those_of_even_number():

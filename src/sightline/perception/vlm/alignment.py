@@ -26,7 +26,7 @@ from sightline.perception.questions.records import Record
 from sightline.perception.tokens import CODES, GRID, PIXELS, START, from_text
 from sightline.perception.vlm.detectors import SLOTS
 from sightline.perception.vlm.model import PerceptionVLM
-from sightline.perception.vlm.training import Samples
+from sightline.perception.vlm.training import VLMSamples
 from sightline.perception.vlm.vision_tower import PLACES, STRIDE
 from sightline.training.schedules import cosine_rate
 
@@ -155,7 +155,7 @@ class TokenHeads(nn.Module):
 
 def align_projector(
     vlm: PerceptionVLM,
-    samples: Samples,
+    samples: VLMSamples,
     *,
     steps: int,
     batch: int = 48,

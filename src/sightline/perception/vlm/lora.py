@@ -17,9 +17,9 @@ from sightline.perception.codebook import DepthTokenizer, read_codebook
 from sightline.perception.options import LoraOptions, VLMTraining
 from sightline.perception.questions.records import Record, both_kinds
 from sightline.perception.tokens import START, extend
-from sightline.perception.vlm.lessons import RecordedSamples, by_curriculum
 from sightline.perception.vlm.model import PerceptionVLM, load_vlm, save_vlm
 from sightline.perception.vlm.training import train_vlm
+from sightline.perception.vlm.training_samples import RecordedSamples, by_curriculum
 from sightline.training.distributed import join_processes
 
 #: Linear layers of the language model, as named by transformers.

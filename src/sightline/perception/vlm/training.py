@@ -33,7 +33,7 @@ _PROJECTOR = "multi_modal_projector"
 CONCLUDING = ("chain", "direct")
 
 
-class Samples(Protocol):
+class VLMSamples(Protocol):
     """Samples in the order in which they are learned."""
 
     def __len__(self) -> int: ...
@@ -138,7 +138,7 @@ class VLMTask(TrainingTask):
         self,
         config: VLMTraining,
         vlm: PerceptionVLM,
-        samples: Samples,
+        samples: VLMSamples,
         *,
         codebook: DepthCodebook | None = None,
         data: dict[str, Any] | None = None,
@@ -231,7 +231,7 @@ class VLMTask(TrainingTask):
 
 def train_vlm(
     vlm: PerceptionVLM,
-    samples: Samples,
+    samples: VLMSamples,
     out: Path,
     options: VLMTraining,
     *,

@@ -27,7 +27,13 @@ import pymunk
 
 from sightline.errors import InputError
 from sightline.physics.combinatorial.objects import DENSITY, FEATURES, SCENE, Body, track
-from sightline.physics.combinatorial.tasks import Task, draw_action, is_valid, make_task, red_ball
+from sightline.physics.combinatorial.tasks import (
+    CombinatorialTask,
+    draw_action,
+    is_valid,
+    make_task,
+    red_ball,
+)
 from sightline.physics.types import FRAMES, Doubles
 
 #: Sub-steps a second, between two frames, and at the most.
@@ -183,7 +189,7 @@ def make_sample(
 
 
 def run_trial(
-    task: Task, trial: int = 0, *, action: Doubles | None = None, frames: int = FRAMES
+    task: CombinatorialTask, trial: int = 0, *, action: Doubles | None = None, frames: int = FRAMES
 ) -> CombinatorialSample:
     """Let the red ball of a trial go among the objects of a task.
 

@@ -47,7 +47,7 @@ from sightline.physics.combinatorial.objects import (
 from sightline.physics.types import Doubles
 
 
-class Kind(IntEnum):
+class ObjectKind(IntEnum):
     """What an object is; all but the static ones move."""
 
     BALL_A = 0
@@ -65,7 +65,7 @@ class Kind(IntEnum):
         return self.name.lower().replace("_", " ")
 
 
-Template = tuple[Kind, ...]
+Template = tuple[ObjectKind, ...]
 
 #: Id of the first template.
 FIRST = 10000
@@ -84,7 +84,7 @@ SETS = {"6": SIX, "30": THIRTY, "60": TRAIN, "held-out": HELD_OUT, "all": TRAIN 
 
 @cache
 def _order() -> tuple[Template, ...]:
-    found = list(itertools.combinations(Kind, CHOSEN))
+    found = list(itertools.combinations(ObjectKind, CHOSEN))
     random.Random(4).shuffle(found)
     return tuple(found)
 
@@ -127,7 +127,7 @@ _CHAIN_TOP = 0.5  # further balls are below
 _MOST_STEPS = 200  # of a chain that wanders off
 
 
-def draw_kind(kind: Kind, rng: Generator) -> tuple[Body, ...]:
+def draw_kind(kind: ObjectKind, rng: Generator) -> tuple[Body, ...]:
     """Return the objects of one kind: one, or a group."""
     return _DRAWERS[kind](rng)
 
@@ -223,15 +223,15 @@ def _placed(outline: Outline, rng: Generator, scale: float, highest: float, most
     return Body(outline, diameter, x - (left + right) / 2, bottom - low, angle)
 
 
-_DRAWERS: dict[Kind, Callable[[Generator], tuple[Body, ...]]] = {
-    Kind.BALL_A: _ball,
-    Kind.BALL_B: _ball,
-    Kind.STATIC_BALLS: _static_balls,
-    Kind.BAR: _bar,
-    Kind.STANDING_BARS: _standing_bars,
-    Kind.STATIC_BAR: _static_bar,
-    Kind.JAR: _jar,
-    Kind.STICKS: _sticks,
+_DRAWERS: dict[ObjectKind, Callable[[Generator], tuple[Body, ...]]] = {
+    ObjectKind.BALL_A: _ball,
+    ObjectKind.BALL_B: _ball,
+    ObjectKind.STATIC_BALLS: _static_balls,
+    ObjectKind.BAR: _bar,
+    ObjectKind.STANDING_BARS: _standing_bars,
+    ObjectKind.STATIC_BAR: _static_bar,
+    ObjectKind.JAR: _jar,
+    ObjectKind.STICKS: _sticks,
 }
 
 
@@ -246,7 +246,7 @@ _LAYOUT_STREAM = 0x1A10  # which keeps the numbers of layouts apart from those o
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class CombinatorialTask:
     """Objects before a trial.
 
     Attributes:
@@ -261,7 +261,7 @@ class Task:
     number: int
     seed: int
     bodies: tuple[Body, ...]
-    kinds: tuple[Kind, ...]
+    kinds: tuple[ObjectKind, ...]
 
     @property
     def key(self) -> str:
@@ -269,7 +269,7 @@ class Task:
         return f"{self.template}:{self.number:03d}"
 
 
-def make_task(template: int, number: int, seed: int = 0) -> Task:
+def make_task(template: int, number: int, seed: int = 0) -> CombinatorialTask:
     """Return a task; it depends on nothing but its address.
 
     Args:
@@ -286,7 +286,7 @@ def make_task(template: int, number: int, seed: int = 0) -> Task:
         if placed is not None:
             bodies = tuple(body for group in placed for body in group)
             of = tuple(k for k, group in zip(kinds, placed, strict=True) for _ in group)
-            return Task(template, number, seed, bodies, of)
+            return CombinatorialTask(template, number, seed, bodies, of)
     raise SightlineError(
         f"task {template}:{number:03d} of seed {seed} finds no room for its objects"
     )
@@ -299,7 +299,7 @@ def generator(seed: int, *address: int) -> Generator:
     return np.random.Generator(Philox(SeedSequence((seed, *address))))
 
 
-def _place(kinds: tuple[Kind, ...], rng: Generator) -> list[tuple[Body, ...]] | None:
+def _place(kinds: tuple[ObjectKind, ...], rng: Generator) -> list[tuple[Body, ...]] | None:
     """Return the objects of each kind; None when one of them found no room."""
     groups: list[tuple[Body, ...]] = []
     for kind in kinds:
@@ -332,7 +332,7 @@ _AIMED, _TRIES = 100, 10_000
 _ACTION_STREAM = 0xBA11
 
 
-def draw_action(task: Task, trial: int) -> Doubles:
+def draw_action(task: CombinatorialTask, trial: int) -> Doubles:
     """Return the (3,) action of a trial; it depends on the task and on this number alone."""
     if not 0 <= trial < MOST_TRIALS:
         raise InputError(f"trials are numbered 0 to {MOST_TRIALS - 1}, got {trial}")
@@ -371,7 +371,7 @@ def is_valid(action: Doubles, bodies: tuple[Body, ...]) -> bool:
     return inside(ball) and all(clearance(ball, body) > 0 for body in bodies)
 
 
-def _radii(task: Task) -> tuple[float, float]:
+def _radii(task: CombinatorialTask) -> tuple[float, float]:
     """Return the least and the greatest radius, as shares of the scene."""
     low, high = 0.1 / _RADIUS, 1.0 / _RADIUS
     balls = [body.diameter / 2 for body in task.bodies if body.outline is Outline.BALL]
@@ -380,7 +380,7 @@ def _radii(task: Task) -> tuple[float, float]:
     return max(low, min(balls) / 2), min(high, 4 * max(balls))
 
 
-def _targets(task: Task) -> list[Body]:
+def _targets(task: CombinatorialTask) -> list[Body]:
     upright = [
         body
         for body in task.bodies

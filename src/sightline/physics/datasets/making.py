@@ -40,7 +40,7 @@ _PROCESS_SECONDS = 3.0  # work that is worth starting another process
 _SECONDS = {"rle": 0.0003, "standard": 0.01, "lossless": 0.013}  # per video of 128 px, roughly
 
 
-class Job(Protocol):
+class DatasetJob(Protocol):
     """One block to make. Its string form names it in messages."""
 
     @property
@@ -58,7 +58,7 @@ class Job(Protocol):
         ...
 
 
-J = TypeVar("J", bound=Job)
+J = TypeVar("J", bound=DatasetJob)
 
 #: A job and its block.
 Made = tuple[J, bytes]

@@ -31,7 +31,7 @@ from sightline.physics.combinatorial.objects import ANGLE, FEATURES, X
 from sightline.physics.combinatorial.rendering import render_scene
 from sightline.physics.combinatorial.simulation import run_trial
 from sightline.physics.combinatorial.store import CombinatorialSpec, CombinatorialVideos
-from sightline.physics.combinatorial.tasks import Task, make_task
+from sightline.physics.combinatorial.tasks import CombinatorialTask, make_task
 from sightline.physics.datasets.reader import ReopenedData, VideoData
 from sightline.physics.datasets.spec import DataSpec, draw
 from sightline.physics.rendering import Canvas, to_planes
@@ -296,6 +296,6 @@ def mirrored(objects: Doubles) -> Doubles:
 
 
 @lru_cache(maxsize=256)
-def _cached_task(template: int, number: int, seed: int) -> Task:
+def _cached_task(template: int, number: int, seed: int) -> CombinatorialTask:
     """Return a task, cached because many trials share it."""
     return make_task(template, number, seed)

@@ -5,7 +5,7 @@ is_abnormal        classify a video as abnormal by rules over the laws, with rea
 reference_figures  the figures of the released evaluator
 """
 
-from sightline.physics.laws.evidence import Evidence, Outcome, Violation
+from sightline.physics.laws.evidence import LawEvidence, Outcome, Violation
 from sightline.physics.laws.reference_evaluator import ReferenceFigures, reference_figures
 from sightline.physics.laws.table import (
     LAWS,
@@ -19,8 +19,8 @@ from sightline.physics.laws.table import (
 
 __all__ = [
     "LAWS",
-    "Evidence",
     "Law",
+    "LawEvidence",
     "LawScores",
     "Outcome",
     "ReferenceFigures",

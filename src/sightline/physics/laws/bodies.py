@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from sightline.physics.laws.evidence import (
     NOTHING_TO_SAY,
-    Evidence,
     Failure,
+    LawEvidence,
     Outcome,
     depth_of_passage,
 )
@@ -19,7 +19,7 @@ from sightline.physics.types import Doubles
 _CERTAIN = 4.0  # standard deviations of a radius that are no change
 
 
-def radius(evidence: Evidence, tolerance: float) -> Outcome:
+def radius(evidence: LawEvidence, tolerance: float) -> Outcome:
     """Largest minus smallest radius of a body, in world units: the reference's Δr, the worst body's.
 
     Where the whole body shows. A failure per body and at its worst frame, when a radius differs from
@@ -43,7 +43,7 @@ def radius(evidence: Evidence, tolerance: float) -> Outcome:
     return Outcome(span, tuple(failures)) if evidence.whole.any() else NOTHING_TO_SAY
 
 
-def presence(evidence: Evidence, tolerance: float) -> Outcome:
+def presence(evidence: LawEvidence, tolerance: float) -> Outcome:
     """Count the frames in which some body is not there though it did not leave: lost or in pieces.
 
     A body that turns up in the middle of the picture was lost in the frames before. A failure per
@@ -54,14 +54,14 @@ def presence(evidence: Evidence, tolerance: float) -> Outcome:
     return _count(wrong, tolerance)
 
 
-def color(evidence: Evidence, tolerance: float) -> Outcome:
+def color(evidence: LawEvidence, tolerance: float) -> Outcome:
     """Count the frames in which a body has another color than it began with."""
     tracks = evidence.tracks
     away = tracks.colors.astype(np.float64) - tracks.body_colors
     return _count(((away**2).sum(axis=-1) > OTHER_COLOR**2) & tracks.measured, tolerance)
 
 
-def shape(evidence: Evidence, tolerance: float) -> Outcome:
+def shape(evidence: LawEvidence, tolerance: float) -> Outcome:
     """Count the frames in which a body has another shape than it began with, or none at all."""
     tracks = evidence.tracks
     other = (tracks.shapes != tracks.body_shapes) | (tracks.states == State.DEFORMED)
@@ -83,7 +83,7 @@ _SLOWEST = 0.3  # units/s; the ratio of slower approaches is noise
 _SOONEST = 0.5  # steps after the impact from which on one frame alone gives a velocity
 
 
-def restitution(evidence: Evidence, tolerance: float) -> Outcome:
+def restitution(evidence: LawEvidence, tolerance: float) -> Outcome:
     """Speed of separation over speed of approach, 1 for an elastic collision (no unit).
 
     Of the first pair that meets. Velocities are along the line between the centers, over up to three
@@ -150,7 +150,7 @@ def _run(seen: NDArray[np.bool_], start: int, way: int) -> int:
     return steps
 
 
-def penetration(evidence: Evidence, tolerance: float) -> Outcome:
+def penetration(evidence: LawEvidence, tolerance: float) -> Outcome:
     """Largest depth of one body in another, at a frame or between two, in world units.
 
     Places of hidden bodies count where they were last seen; bodies that left or were lost do not.

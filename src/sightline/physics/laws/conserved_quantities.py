@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from sightline.physics.laws.evidence import (
     ALL_BODIES,
     NOTHING_TO_SAY,
-    Evidence,
     Failure,
+    LawEvidence,
     Outcome,
 )
 from sightline.physics.types import Doubles
@@ -33,7 +33,7 @@ SLOW = 1.0
 _MEDIAN = 5
 
 
-def momentum(evidence: Evidence, tolerance: float) -> Outcome:
+def momentum(evidence: LawEvidence, tolerance: float) -> Outcome:
     """Mean change of the total momentum, as a share of Σ m |v| at the beginning.
 
     Under gravity only the part along x is kept.
@@ -51,12 +51,12 @@ def momentum(evidence: Evidence, tolerance: float) -> Outcome:
     return _outcome(change, frames, tolerance)
 
 
-def kinetic_energy(evidence: Evidence, tolerance: float) -> Outcome:
+def kinetic_energy(evidence: LawEvidence, tolerance: float) -> Outcome:
     """Mean change of ½ Σ m v², as a share of the beginning; under gravity it says nothing."""
     return NOTHING_TO_SAY if evidence.gravity else total_energy(evidence, tolerance)
 
 
-def total_energy(evidence: Evidence, tolerance: float) -> Outcome:
+def total_energy(evidence: LawEvidence, tolerance: float) -> Outcome:
     """Mean change of ½ Σ m v² + Σ m g y, as a share of the kinetic energy.
 
     Without gravity of that at the beginning, with gravity of its median: the zero of a height is
@@ -77,7 +77,7 @@ def total_energy(evidence: Evidence, tolerance: float) -> Outcome:
     return _outcome(change, frames, tolerance)
 
 
-def _true_start(evidence: Evidence) -> tuple[Doubles, Doubles, bool]:
+def _true_start(evidence: LawEvidence) -> tuple[Doubles, Doubles, bool]:
     """Return the (N, 2) true initial positions and velocities, and whether there is a truth.
 
     Bodies that the truth does not have start with zeros.
@@ -90,7 +90,7 @@ def _true_start(evidence: Evidence) -> tuple[Doubles, Doubles, bool]:
     return begun[0], begun[1], True
 
 
-def _free(evidence: Evidence) -> NDArray[np.bool_]:
+def _free(evidence: LawEvidence) -> NDArray[np.bool_]:
     """Return (T, N) where a body is completely visible and not next to an impact."""
     free = evidence.whole
     if evidence.truth is not None:

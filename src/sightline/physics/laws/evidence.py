@@ -1,6 +1,6 @@
 """What the laws are evaluated on: tracks, truth, contacts, and the frames that count.
 
-A law is a function of `Evidence`, which is computed once per video, and of its tolerance; it returns
+A law is a function of `LawEvidence`, which is computed once per video, and of its tolerance; it returns
 an `Outcome` and has no side effects.
 """
 
@@ -205,7 +205,7 @@ NOTHING_TO_SAY = Outcome(None)
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class LawEvidence:
     """One tracked video with everything that the laws share.
 
     Attributes:
@@ -243,7 +243,7 @@ class Evidence:
 
 def gather(
     tracks: Tracks, truth: Motion | None, scenario: str, first: int = FIRST_FRAME
-) -> Evidence:
+) -> LawEvidence:
     """Compute the evidence of a video.
 
     Args:
@@ -268,7 +268,7 @@ def gather(
     if truth is not None:
         valid = np.flatnonzero(valid_frames(truth, scenario, first))
         before, steps = counted_steps(truth, scenario, first)
-    return Evidence(
+    return LawEvidence(
         tracks=tracks,
         truth=truth,
         scenario=scenario,

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from sightline.physics.laws.evidence import NOTHING_TO_SAY, Evidence, Failure, Outcome
+from sightline.physics.laws.evidence import NOTHING_TO_SAY, Failure, LawEvidence, Outcome
 from sightline.physics.types import Doubles
 
 #: Frames to each side over which velocities before and after a frame are compared.
@@ -17,7 +17,7 @@ _FEWEST = 8  # frames that a fit of gravity needs
 _TWO_SIDED = 1.96
 
 
-def inertia(evidence: Evidence, tolerance: float) -> Outcome:
+def inertia(evidence: LawEvidence, tolerance: float) -> Outcome:
     """Mean drift of the velocity over six frames, in units/s, beyond what gravity does.
 
     At each frame the mean velocity of the three steps before is compared with that of the three
@@ -28,7 +28,7 @@ def inertia(evidence: Evidence, tolerance: float) -> Outcome:
     return _report(drift, known, tolerance, SPAN)
 
 
-def jumps(evidence: Evidence, tolerance: float) -> Outcome:
+def jumps(evidence: LawEvidence, tolerance: float) -> Outcome:
     """Largest change of velocity from one step to the next, in units/s, beyond what gravity does.
 
     What `inertia` averages out: a body that is elsewhere from one frame to the next. In touch with
@@ -49,7 +49,7 @@ def jumps(evidence: Evidence, tolerance: float) -> Outcome:
     return Outcome(value, tuple(failures))
 
 
-def _excess(evidence: Evidence) -> Doubles:
+def _excess(evidence: LawEvidence) -> Doubles:
     """Return (T - 3, N) by how much the step from frame t + 1 is faster than those beside it."""
     steps = np.diff(evidence.tracks.positions, axis=0) / evidence.tracks.frame_time
     speed = np.sqrt((steps**2).sum(axis=-1))
@@ -60,7 +60,7 @@ def _excess(evidence: Evidence) -> Doubles:
 
 
 def drifts(
-    evidence: Evidence, span: int, excused: NDArray[np.bool_]
+    evidence: LawEvidence, span: int, excused: NDArray[np.bool_]
 ) -> tuple[Doubles, NDArray[np.bool_]]:
     """Return (T - 2 span, N) changes of velocity around each frame, and where they are known.
 
@@ -97,7 +97,7 @@ def _report(drift: Doubles, known: NDArray[np.bool_], tolerance: float, span: in
     return Outcome(value, tuple(failures))
 
 
-def gravity(evidence: Evidence, tolerance: float) -> Outcome:
+def gravity(evidence: LawEvidence, tolerance: float) -> Outcome:
     """Downward acceleration fitted to the heights of all free bodies, in units/s², and its interval.
 
     Each body's heights y(t) are fitted by a parabola where it is whole and touches nothing; the

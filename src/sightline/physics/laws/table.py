@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields, replace
 
 from sightline.errors import InputError
 from sightline.physics.laws import bodies, conserved_quantities, motion, velocity_error
-from sightline.physics.laws.evidence import FIRST_FRAME, Evidence, Outcome, Violation, gather
+from sightline.physics.laws.evidence import FIRST_FRAME, LawEvidence, Outcome, Violation, gather
 from sightline.physics.tracking.tracks import State, Tracks
 from sightline.physics.types import Motion
 
@@ -38,7 +38,7 @@ class Law:
     unit: str
     tolerance: float
     needs: tuple[str, ...]
-    function: Callable[[Evidence, float], Outcome]
+    function: Callable[[LawEvidence, float], Outcome]
     says: str
     limit_unit: str | None = None
 
@@ -160,7 +160,7 @@ def check_laws(
     return LawScores(scenario, values, intervals, tuple(violations), _coverage(evidence))
 
 
-def _coverage(evidence: Evidence) -> float:
+def _coverage(evidence: LawEvidence) -> float:
     """Return the share of bodies and frames that are measured, or legitimately outside."""
     states = evidence.tracks.states
     if states.size == 0:

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from sightline.physics.laws.evidence import (
     ALL_BODIES,
     NOTHING_TO_SAY,
-    Evidence,
     Failure,
+    LawEvidence,
     Outcome,
     counted_steps,
     true_velocities,
@@ -67,7 +67,7 @@ def _mean_error(positions: Doubles, truth: Motion, scenario: str, steps: NDArray
     return float(np.abs((parsed.mean(axis=0) * along).sum(axis=-1) - speed[:, 0]).mean())
 
 
-def steps_velocity(evidence: Evidence, tolerance: float) -> Outcome:
+def steps_velocity(evidence: LawEvidence, tolerance: float) -> Outcome:
     """Mean of |v - v̂| over steps, in units/s; a failure per body at its worst step."""
     if evidence.truth is None or len(evidence.steps) == 0:
         return NOTHING_TO_SAY
@@ -75,7 +75,7 @@ def steps_velocity(evidence: Evidence, tolerance: float) -> Outcome:
     return Outcome(float(size.mean()), _worst(size, evidence.steps, tolerance))
 
 
-def velocity_before(evidence: Evidence, tolerance: float) -> Outcome:
+def velocity_before(evidence: LawEvidence, tolerance: float) -> Outcome:
     """Velocity error before the impact, in units/s; does not apply without one."""
     if evidence.truth is None or len(evidence.before) == 0:
         return NOTHING_TO_SAY
@@ -83,7 +83,7 @@ def velocity_before(evidence: Evidence, tolerance: float) -> Outcome:
     return Outcome(float(size.mean()), _worst(size, evidence.before, tolerance))
 
 
-def code_velocity(evidence: Evidence, tolerance: float) -> Outcome:
+def code_velocity(evidence: LawEvidence, tolerance: float) -> Outcome:
     """Velocity error by the definition of the released code, in units/s."""
     if evidence.truth is None or len(evidence.steps) == 0:
         return NOTHING_TO_SAY
@@ -95,7 +95,7 @@ def code_velocity(evidence: Evidence, tolerance: float) -> Outcome:
     )
 
 
-def position(evidence: Evidence, tolerance: float) -> Outcome:
+def position(evidence: LawEvidence, tolerance: float) -> Outcome:
     """Mean distance to the true position over balls and valid frames, in world units."""
     truth, frames = evidence.truth, evidence.valid
     if truth is None or len(frames) == 0:

@@ -1,4 +1,4 @@
-"""Teach the finder of things on pictures whose things are known, by what the frozen network saw."""
+"""Train the object detector on images with known boxes, from features of the frozen network."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _HARD, _FAR = 2, 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Goal:
-    """What the finder should say of a picture.
+class DetectionTarget:
+    """Target of the object detector for one image.
 
     Attributes:
-        heat: (K, R, C), 1 at centers, falling off around them.
-        sides: (4, R, C), in places, from the middle of the place.
-        counts: (R, C) where `sides` count.
+        heat: (K, R, C) heat map per kind, 1 at box centers, falling off around them.
+        sides: (4, R, C) distances of the four sides from the center of the cell, in cells.
+        counts: (R, C) weights of `sides`: 1 near a center, else 0.
     """
 
     heat: NDArray[np.float32]
@@ -40,8 +40,8 @@ class Goal:
     counts: NDArray[np.float32]
 
 
-def goal_of(boxes: Boxes, kinds: Sequence[str], across: int) -> Goal:
-    """Draw what is known of a picture on `across` × `across` places; kinds not named are left out."""
+def detection_target(boxes: Boxes, kinds: Sequence[str], across: int) -> DetectionTarget:
+    """Return the target on a grid of `across` × `across` cells; boxes of other kinds are left out."""
     heat = np.zeros((len(kinds), across, across), np.float32)
     sides = np.zeros((4, across, across), np.float32)
     counts = np.zeros((across, across), np.float32)
@@ -69,7 +69,7 @@ def goal_of(boxes: Boxes, kinds: Sequence[str], across: int) -> Goal:
         for side, value in zip(sides, away, strict=True):
             side[near] = np.broadcast_to(value, side.shape)[near]
         counts[near] = 1.0
-    return Goal(heat, np.maximum(sides, 0.0), counts)
+    return DetectionTarget(heat, np.maximum(sides, 0.0), counts)
 
 
 def train_object_detector(
@@ -85,26 +85,26 @@ def train_object_detector(
     seed: int = 0,
     report: Callable[[str], None] = print,
 ) -> ObjectDetector:
-    """Teach a finder.
+    """Train an object detector.
 
     Args:
-        features: (N, C, R, R) of the frozen network.
-        pixels: gives (B, 3, S, S) pictures by their numbers, as the network was shown them.
-        boxes: of every picture.
-        kinds: that it learns; others are not looked for.
-        steps: of training.
-        batch: pictures of a step.
+        features: (N, C, R, R) features of the frozen network.
+        pixels: returns (B, 3, S, S) network inputs by image index.
+        boxes: boxes of every image.
+        kinds: kinds of objects to detect.
+        steps: number of training steps.
+        batch: images per step.
         rate: peak learning rate of AdamW.
-        bfloat16: multiply in bfloat16.
-        seed: of weights and order.
-        report: told in a line how it goes.
+        bfloat16: compute in bfloat16.
+        seed: random seed of the weights and the order of images.
+        report: receives progress as lines of text.
     """
     if len(features) != len(boxes):
-        raise InputError(f"{len(features)} pictures and {len(boxes)} lists of boxes")
+        raise InputError(f"{len(features)} images but {len(boxes)} lists of boxes")
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
-    finder = ObjectDetector(features.shape[1], len(kinds))
-    optimizer = torch.optim.AdamW(finder.parameters(), rate, weight_decay=0.05)
+    detector = ObjectDetector(features.shape[1], len(kinds))
+    optimizer = torch.optim.AdamW(detector.parameters(), rate, weight_decay=0.05)
     across = 2 * features.shape[2]
     total = 0.0
     for step in range(steps):
@@ -112,28 +112,28 @@ def train_object_detector(
             group["lr"] = rate * cosine_rate(step, steps, steps // 10)
         chosen = [int(k) for k in rng.integers(len(boxes), size=batch)]
         seen = torch.from_numpy(features[chosen].astype(np.float32))
-        goals = [goal_of(boxes[k], kinds, across) for k in chosen]
+        goals = [detection_target(boxes[k], kinds, across) for k in chosen]
         with torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
-            scores, sides = finder(seen, pixels(chosen))
-        loss = finder_loss(scores, sides, goals)
+            scores, sides = detector(seen, pixels(chosen))
+        loss = detection_loss(scores, sides, goals)
         optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(finder.parameters(), 5.0)
+        torch.nn.utils.clip_grad_norm_(detector.parameters(), 5.0)
         optimizer.step()
         total += float(loss.detach())
         if (step + 1) % 50 == 0 or step + 1 == steps:
             report(f"things: step {step + 1} of {steps}, loss {total / (step % 50 + 1):.3f}")
             total = 0.0
-    return finder.eval().requires_grad_(False)
+    return detector.eval().requires_grad_(False)
 
 
-def finder_loss(scores: Tensor, sides: Tensor, goals: Sequence[Goal]) -> Tensor:
-    """Focal loss of the scores, a thing each; absolute error of the sides where things are.
+def detection_loss(scores: Tensor, sides: Tensor, goals: Sequence[DetectionTarget]) -> Tensor:
+    """Return the focal loss of the scores per object plus the relative error of the box sides.
 
     Args:
-        scores: (N, K, R, C), before the sigmoid.
-        sides: (N, 4, R, C).
-        goals: of as many pictures.
+        scores: (N, K, R, C) logits.
+        sides: (N, 4, R, C) predicted distances of the sides, in cells.
+        goals: N targets.
     """
     heat, wanted, counts = (_stack(goals, name) for name in ("heat", "sides", "counts"))
     there = heat == 1
@@ -141,7 +141,7 @@ def finder_loss(scores: Tensor, sides: Tensor, goals: Sequence[Goal]) -> Tensor:
     hits = (1 - sure.exp()) ** _HARD * sure * there
     misses = (1 - heat) ** _FAR * sure.exp() ** _HARD * unsure * ~there
     things = there.sum().clamp(min=1)
-    # Sides of large things are known less well, in places: what counts is the share.
+    # Errors of the sides grow with the size of the object, so they are divided by it.
     size = (wanted[:, :2] + wanted[:, 2:]).clamp(min=2).repeat(1, 2, 1, 1)
     off = ((sides.float() - wanted).abs() / size * counts[:, None]).sum()
     return -(hits + misses).sum() / things + _SIDES * off / counts.sum().clamp(min=1)
@@ -151,6 +151,6 @@ def _area(box: tuple[float, float, float, float]) -> float:
     return (box[2] - box[0]) * (box[3] - box[1])
 
 
-def _stack(goals: Sequence[Goal], name: str) -> Tensor:
+def _stack(goals: Sequence[DetectionTarget], name: str) -> Tensor:
     found: list[Any] = [getattr(goal, name) for goal in goals]
     return torch.from_numpy(np.stack(found))

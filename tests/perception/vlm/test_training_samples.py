@@ -1,4 +1,4 @@
-"""Samples in order, and pictures that are looked at once."""
+"""Order of training samples, and the cache of image features."""
 
 import numpy as np
 import pytest
@@ -11,18 +11,18 @@ from sightline.perception.questions import depth
 from sightline.perception.questions.records import Record
 from sightline.perception.tokens import to_text
 from sightline.perception.vlm.compact import CompactOptions, build_compact, train_tokenizer
-from sightline.perception.vlm.lessons import (
-    Drawn,
+from sightline.perception.vlm.training import train_vlm
+from sightline.perception.vlm.training_samples import (
+    ConcatenatedSamples,
     FeatureCache,
-    InTurn,
+    MixedSamples,
     RecordedSamples,
     ScatteredPoints,
     by_curriculum,
-    look_ahead,
-    mark_ahead,
+    cache_features,
+    cache_marks,
     unmarked,
 )
-from sightline.perception.vlm.training import train_vlm
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def rows(folder):
 
 
 def test_what_was_looked_at_is_what_would_be_seen(vlm, pictures, tmp_path):
-    looks = look_ahead(vlm, NAMES, pictures, tmp_path / "looks", batch=2, report=lambda _: None)
+    looks = cache_features(vlm, NAMES, pictures, tmp_path / "looks", batch=2, report=lambda _: None)
     shown, kept = (
         RecordedSamples(rows(pictures)),
         RecordedSamples(rows(pictures), looks),
@@ -70,31 +70,31 @@ def test_what_was_looked_at_is_what_would_be_seen(vlm, pictures, tmp_path):
 
 
 def test_looking_goes_on_where_it_was_stopped(vlm, pictures, tmp_path):
-    whole = look_ahead(vlm, NAMES, pictures, tmp_path / "a", batch=2, report=lambda _: None)
+    whole = cache_features(vlm, NAMES, pictures, tmp_path / "a", batch=2, report=lambda _: None)
     (pictures / "4.png").rename(pictures / "away.png")
     with pytest.raises(InputError):
-        look_ahead(vlm, NAMES, pictures, tmp_path / "b", batch=1, report=lambda _: None)
-    with pytest.raises(InputError, match="nobody looked"):
+        cache_features(vlm, NAMES, pictures, tmp_path / "b", batch=1, report=lambda _: None)
+    with pytest.raises(InputError, match="has no features"):
         FeatureCache(tmp_path / "b").of("4.png")
     (pictures / "away.png").rename(pictures / "4.png")
-    again = look_ahead(vlm, NAMES, pictures, tmp_path / "b", batch=2, report=lambda _: None)
+    again = cache_features(vlm, NAMES, pictures, tmp_path / "b", batch=2, report=lambda _: None)
     for name in NAMES:
         np.testing.assert_allclose(again.of(name), whole.of(name), atol=2e-2, rtol=2e-3)
-    with pytest.raises(InputError, match="other pictures"):
-        look_ahead(vlm, NAMES[:3], pictures, tmp_path / "b", report=lambda _: None)
+    with pytest.raises(InputError, match="other images"):
+        cache_features(vlm, NAMES[:3], pictures, tmp_path / "b", report=lambda _: None)
     (tmp_path / "b" / "looks.json").write_text("[]")
-    with pytest.raises(InputError, match="no list of looks"):
+    with pytest.raises(InputError, match="not a feature index"):
         FeatureCache(tmp_path / "b")
 
 
 def test_only_points_are_looked_for_again_in_marked_pictures(vlm, pictures, tmp_path):
     assert unmarked("images/p7-3-1.jpg") == "images/p7.jpg"
     folder = tmp_path / "looks"
-    look_ahead(vlm, NAMES, pictures, folder, report=lambda _: None)
+    cache_features(vlm, NAMES, pictures, folder, report=lambda _: None)
     clean = FeatureCache(folder).of("2.png")
     pixels = np.random.default_rng(3).integers(0, 255, (30, 40, 3), dtype=np.uint8)
     Image.fromarray(pixels).save(pictures / "2-3.png")
-    mark_ahead(vlm, ["2-3.png"], pictures, folder)
+    cache_marks(vlm, ["2-3.png"], pictures, folder)
     looks = FeatureCache(folder)
     marked = looks.of("2-3.png")
     with torch.no_grad():
@@ -115,7 +115,7 @@ def test_only_points_are_looked_for_again_in_marked_pictures(vlm, pictures, tmp_
 
 def test_boxes_that_were_seen_come_from_left_to_right(vlm, pictures, tmp_path):
     folder = tmp_path / "looks"
-    looks = look_ahead(vlm, NAMES, pictures, folder, report=lambda _: None)
+    looks = cache_features(vlm, NAMES, pictures, folder, report=lambda _: None)
     assert looks.boxes("1.png") == [], "it knows no kinds"
     values = np.load(folder / "looks.npy", mmap_mode="r+")
     values[1, 9:11, -4:] = [[0.125, 0.25, 0.5, 0.75], [0.25, 0.0, 0.5, 0.5]]
@@ -125,14 +125,14 @@ def test_boxes_that_were_seen_come_from_left_to_right(vlm, pictures, tmp_path):
 
 
 def test_a_speaker_learns_from_looks(vlm, pictures, tmp_path):
-    looks = look_ahead(vlm, NAMES, pictures, tmp_path / "looks", report=lambda _: None)
+    looks = cache_features(vlm, NAMES, pictures, tmp_path / "looks", report=lambda _: None)
     samples = RecordedSamples(rows(pictures) * 4, looks)
     train_vlm(vlm, samples, tmp_path / "run", VLMTraining(batch=4), report=lambda _: None)
     assert (tmp_path / "run" / "checkpoint.pt").is_file()
 
 
 def test_points_are_strewn_over_pictures_and_told_as_the_glass_would(vlm, pictures, tmp_path):
-    looks = look_ahead(vlm, NAMES, pictures, tmp_path / "looks", report=lambda _: None)
+    looks = cache_features(vlm, NAMES, pictures, tmp_path / "looks", report=lambda _: None)
     codes = to_text(np.arange(100).reshape(10, 10))
     maps = [depth.generation(name, codes, "pixels") for name in NAMES]
     samples = ScatteredPoints(maps, looks, 40)
@@ -165,15 +165,15 @@ def test_points_are_strewn_over_pictures_and_told_as_the_glass_would(vlm, pictur
 
 def test_samples_of_several_kinds(pictures):
     one, other = RecordedSamples(rows(pictures)[:2]), RecordedSamples(rows(pictures)[2:])
-    order = InTurn(one, other)
+    order = ConcatenatedSamples(one, other)
     assert [order.sample(k)[0].image for k in range(len(order))] == NAMES
     with pytest.raises(IndexError):
         order.sample(5)
-    mixed = Drawn([one, other], 40, seed=3)
+    mixed = MixedSamples([one, other], 40, seed=3)
     drawn = [mixed.sample(k)[0].image for k in range(len(mixed))]
     assert set(drawn[::2]) == set(NAMES[:2])
     assert set(drawn[1::2]) == set(NAMES[2:])
-    assert drawn == [Drawn([one, other], 40, seed=3).sample(k)[0].image for k in range(40)]
+    assert drawn == [MixedSamples([one, other], 40, seed=3).sample(k)[0].image for k in range(40)]
 
 
 def test_the_order_is_that_of_the_curriculum():

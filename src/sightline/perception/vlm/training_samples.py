@@ -1,8 +1,9 @@
-"""Samples for training: sets of questions in the order of a curriculum, pictures looked at once.
+"""Training samples of a VLM: question sets in the order of a curriculum, with cached image features.
 
-A compact VLM's eyes never learn, so what they give for a picture can be kept: looking takes as long
-as learning. `FeatureCache` is a folder of arrays, filled in order, that goes on where it was stopped. A
-picture with marks is the one without them, but for the points: only these are looked for again.
+The vision tower of a compact VLM is frozen, and encoding an image takes as long as a training step,
+so its features are computed once. `FeatureCache` is a folder of arrays, filled in order; an interrupted
+run resumes. An image with drawn marks shares the features of the image without them; only the positions
+of the marks are detected again.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from sightline.perception.questions.records import Curriculum, Record, in_order
 from sightline.perception.tokens import START
 from sightline.perception.vlm.detectors import SLOTS, place_apart
 from sightline.perception.vlm.model import PerceptionVLM, Picture
-from sightline.perception.vlm.training import Samples
+from sightline.perception.vlm.training import VLMSamples
 from sightline.perception.vlm.vision_tower import with_points
 
 T = TypeVar("T")
@@ -110,16 +111,16 @@ class ScatteredPoints:
         return depth.chain(record.image, points, tokens, "pixels"), look
 
 
-class Drawn:
-    """Samples drawn at random from several kinds, as many of each.
+class MixedSamples:
+    """Samples drawn at random from several sets, the same number from each.
 
     Args:
-        parts: the kinds.
-        count: of samples.
-        seed: of what is drawn.
+        parts: the sets.
+        count: number of samples.
+        seed: random seed.
     """
 
-    def __init__(self, parts: Sequence[Samples], count: int, seed: int = 0) -> None:
+    def __init__(self, parts: Sequence[VLMSamples], count: int, seed: int = 0) -> None:
         self._parts, self._count, self._seed = parts, count, seed
 
     def __len__(self) -> int:
@@ -132,14 +133,14 @@ class Drawn:
         return part.sample(int(rng.integers(len(part))))
 
 
-class InTurn:
-    """Samples of several kinds, one kind after another.
+class ConcatenatedSamples:
+    """The samples of several sets, one set after another.
 
     Args:
-        parts: in their order.
+        parts: the sets in order.
     """
 
-    def __init__(self, *parts: Samples) -> None:
+    def __init__(self, *parts: VLMSamples) -> None:
         self._parts = parts
 
     def __len__(self) -> int:
@@ -168,11 +169,11 @@ def by_curriculum(
 
 
 class FeatureCache:
-    """What the eyes of a compact VLM gave for pictures, in a folder.
+    """Vision tower features of images, in a folder.
 
     Args:
-        folder: with `looks.json`, `looks.npy` and `near.npy`, as `look_ahead` fills it, and points of
-            `mark_ahead`, if any.
+        folder: folder with `looks.json`, `looks.npy` and `near.npy` of `cache_features`, and the points
+            of `cache_marks`, if any.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -205,7 +206,7 @@ class FeatureCache:
     def _row(self, name: str) -> int:
         row = self._rows.get(unmarked(name))
         if row is None or row >= self.notes["done"]:
-            raise InputError(f"nobody looked at {name!r} yet", path=self.folder)
+            raise InputError(f"has no features of {name!r} yet", path=self.folder)
         return row
 
 
@@ -215,21 +216,21 @@ def unmarked(name: str) -> str:
     return str(path.with_name(path.stem.split("-")[0] + path.suffix))
 
 
-def mark_ahead(
+def cache_marks(
     vlm: PerceptionVLM,
     names: Sequence[str],
     pictures: str | Path,
     folder: str | Path,
     batch: int = 64,
 ) -> None:
-    """Look for the marked points of pictures, and keep them beside the looks of a folder.
+    """Detect the marked points of images and write them into a feature cache.
 
     Args:
-        vlm: whose eyes look.
-        names: of the pictures, from `pictures`.
-        pictures: folder of them.
-        folder: of `look_ahead`.
-        batch: pictures at a time.
+        vlm: model whose mark detector is used.
+        names: names of the images in `pictures`.
+        pictures: folder of the images.
+        folder: folder of `cache_features`.
+        batch: images per batch.
     """
     names = list(dict.fromkeys(names))
     found: dict[str, list[list[float]]] = {}
@@ -242,7 +243,7 @@ def mark_ahead(
     write_text(Path(folder) / "points.json", json.dumps(found))
 
 
-def look_ahead(
+def cache_features(
     vlm: PerceptionVLM,
     names: Sequence[str],
     pictures: str | Path,
@@ -253,17 +254,17 @@ def look_ahead(
     bfloat16: bool = False,
     report: Callable[[str], None] = print,
 ) -> FeatureCache:
-    """Look at pictures and keep what is seen; go on where it was stopped.
+    """Encode images with the vision tower and write the features to a folder; resume if interrupted.
 
     Args:
-        vlm: whose eyes look.
-        names: of the pictures, from `pictures`.
-        pictures: folder of them.
-        folder: to keep what is seen in.
-        before: gives what `DepthTower.features` gave for a picture, where somebody kept it.
-        batch: pictures at a time.
-        bfloat16: look in bfloat16.
-        report: told in a line how it goes.
+        vlm: model whose vision tower is used.
+        names: names of the images in `pictures`.
+        pictures: folder of the images.
+        folder: folder of the cache.
+        before: returns the output of `DepthTower.features` for an image where it is known already.
+        batch: images per batch.
+        bfloat16: compute in bfloat16.
+        report: receives progress as lines of text.
     """
     pictures, folder = Path(pictures), Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -275,7 +276,9 @@ def look_ahead(
     if (folder / "looks.json").is_file():
         notes = _read_notes(folder)
         if notes["names"] != names or not path.is_file():
-            raise InputError("holds looks at other pictures", path=folder, remedy="take another")
+            raise InputError(
+                "holds features of other images", path=folder, remedy="use another folder"
+            )
         values, depths = (np.lib.format.open_memmap(p, "r+") for p in (path, path_near))
     else:
         notes = {"names": names, "done": 0}
@@ -304,7 +307,7 @@ def look_ahead(
             values.flush()
             depths.flush()
             _write_notes(folder, notes)
-            report(f"looked at {notes['done']} of {len(names)} pictures")
+            report(f"encoded {notes['done']} of {len(names)} images")
     return FeatureCache(folder)
 
 
@@ -319,7 +322,7 @@ def _write_notes(folder: Path, notes: dict[str, Any]) -> None:
 def _read_notes(folder: Path) -> dict[str, Any]:
     path = folder / "looks.json"
     try:
-        notes = json.loads(read_bytes(path, limit=200_000_000, what="list of looks"))
+        notes = json.loads(read_bytes(path, limit=200_000_000, what="feature index"))
         return {"names": list(notes["names"]), "done": int(notes["done"])}
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise InputError("is no list of looks", path=path) from error
+        raise InputError("is not a feature index", path=path) from error
