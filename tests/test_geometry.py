@@ -105,6 +105,38 @@ def test_a_slanted_plane_has_no_edges_and_one_normal():
     )
 
 
+def test_no_normal_mixes_the_two_sides_of_an_edge():
+    camera = Camera.from_fov(60, 60, 40)
+    left, right = np.array([0.5, 0.2, -1.0]), np.array([-0.4, 0.3, -1.0])
+    rays = geometry.unproject(np.ones((40, 60)), camera).astype(np.float64)
+    z = np.where(np.arange(60) < 30, -2 / (rays @ left), -5 / (rays @ right))
+    found = geometry.normals(geometry.unproject(z, camera))
+    for half, plane in ((found[:, :30], left), (found[:, 30:], right)):
+        cosine = half @ (plane / np.linalg.norm(plane))
+        assert np.degrees(np.arccos(np.clip(cosine, -1, 1))).max() < 0.2
+
+
+def test_normals_leave_holes_and_thin_grids_undefined():
+    z, camera = slanted_plane()
+    z = z.copy()
+    z[10:30, 20:40] = 0
+    found = geometry.normals(geometry.unproject(z, camera))
+    known = found.any(-1)
+    assert not known[10:30, 20:40].any()
+    assert known[:8].all()
+    expected = -np.array([0.1, 0.45, 0.5]) / np.linalg.norm([0.1, 0.45, 0.5])
+    np.testing.assert_allclose(found[known] @ expected, 1, atol=1e-4)
+    assert not geometry.normals(np.ones((1, 9, 3))).any()
+
+
+def test_normals_are_the_same_in_bands(monkeypatch):
+    rng = np.random.default_rng(0)
+    xyz = geometry.unproject(2 + rng.random((50, 30)), Camera.assumed(30, 50))
+    whole = geometry.normals(xyz)
+    monkeypatch.setattr(geometry, "_BAND", 16)
+    np.testing.assert_allclose(geometry.normals(xyz), whole, atol=1e-5)
+
+
 def test_a_step_is_an_edge_on_both_sides_and_nowhere_else():
     z = np.where(np.arange(20) < 10, 1.0, 3.0)[None].repeat(8, 0)
     marked = geometry.edges(z)

@@ -7,10 +7,12 @@ least squares of scale and shift, in whatever space the caller hands it (dispari
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import uniform_filter
 
 from sightline.errors import InputError
 from sightline.types import BoolArray, Camera, DepthMap, FloatArray, Kind, PointCloud
@@ -32,6 +34,9 @@ ASSUMED_FAR_OVER_NEAR = 8.0
 
 #: Shorter side in [px] of the input of the smallest network.
 NETWORK_SIDE = 256
+
+#: Rows of a picture whose normals are computed at once, to bound the memory.
+_BAND = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,16 +250,100 @@ def smear(height: int, width: int) -> int:
     return max(1, -(-min(height, width) // NETWORK_SIDE))
 
 
-def normals(xyz: NDArray[Any]) -> FloatArray:
-    """Return (H, W, 3) unit normals of an (H, W, 3) grid, facing the camera; 0 if undefined."""
-    points = np.asarray(xyz, np.float64)
-    du = np.gradient(points, axis=1) if points.shape[1] > 1 else np.zeros_like(points)
-    dv = np.gradient(points, axis=0) if points.shape[0] > 1 else np.zeros_like(points)
-    normal = np.cross(dv, du)
-    length = np.linalg.norm(normal, axis=-1, keepdims=True)
-    unit = np.divide(normal, length, out=np.zeros_like(normal), where=length > 0)
-    away = (unit * points).sum(-1, keepdims=True) > 0
+def normals(xyz: NDArray[Any], reach: int | None = None) -> FloatArray:
+    """Return (H, W, 3) unit normals of an (H, W, 3) grid, facing the camera; 0 if undefined.
+
+    A plane n · X = 1 is linear in the picture: 1/z = n · (x/z, y/z, 1). It is fitted by least squares
+    to square windows. A pixel takes the window centered at it, or one of eight beside it that contains
+    the pixel and has at most half the residual; so no normal mixes the two sides of a depth edge, as
+    long as a window fits on either side.
+
+    Args:
+        xyz: (H, W, 3) points, z forward; those with z ≤ 0 or not finite are left out.
+        reach: half the width in [px] over which an edge may be smeared; None for `smear` of the size.
+            Windows are 4 · `reach` + 1 pixels wide.
+    """
+    points = np.asarray(xyz)
+    height, width = points.shape[:2]
+    radius = 2 * (smear(height, width) if reach is None else reach)
+    result = np.zeros((height, width, 3), np.float32)
+    for start in range(0, height, _BAND):
+        first, last = max(0, start - 2 * radius), min(height, start + _BAND + 2 * radius)
+        count = min(_BAND, height - start)
+        found = _window_normals(points[first:last].astype(np.float64), radius)
+        result[start : start + count] = found[start - first :][:count]
+    return result
+
+
+def _window_normals(points: NDArray[np.float64], radius: int) -> FloatArray:
+    """Return normals of a part of a grid, by the best of nine windows."""
+    valid = np.isfinite(points).all(-1) & (points[..., 2] > 0)
+    safe = np.where(valid[..., None], points, (0.0, 0.0, 1.0))
+    rays = safe / safe[..., 2:]
+    disparity = valid / safe[..., 2]
+    disparity /= max(float(disparity.max(initial=0.0)), 1e-300)
+    planes, residual = _window_planes(rays[..., 0], rays[..., 1], disparity, valid, radius)
+    best, least = planes, residual * 0.5  # noise alone should not move the window
+    ok = np.isfinite(residual)
+    offsets = (-radius, 0, radius)
+    for shift in product(offsets, offsets):
+        if shift == (0, 0):
+            continue
+        other = _shifted(residual, shift, np.inf)
+        better = other < least
+        best = np.where(better[..., None], _shifted(planes, shift, 0.0), best)
+        least = np.where(better, other, least)
+        ok |= better
+    length = np.linalg.norm(best, axis=-1, keepdims=True)
+    ok &= valid & (length[..., 0] > 0)
+    unit = np.divide(best, length, out=np.zeros_like(best), where=ok[..., None])
+    away = (unit * rays).sum(-1, keepdims=True) > 0
     return np.where(away, -unit, unit).astype(np.float32)
+
+
+def _window_planes(
+    s: NDArray[np.float64],
+    t: NDArray[np.float64],
+    d: NDArray[np.float64],
+    valid: BoolArray,
+    radius: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Fit d = a·s + b·t + c to the window around each pixel.
+
+    Returns:
+        (H, W, 3) a, b, c and the (H, W) residual variance, infinite where less than a quarter of the
+        window is valid.
+    """
+    side = 2 * radius + 1
+    weight = valid.astype(np.float64)
+
+    def mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        total = uniform_filter(values * weight, side, mode="constant")
+        found: NDArray[np.float64] = total / np.maximum(share, 1e-12)
+        return found
+
+    share = uniform_filter(weight, side, mode="constant")
+    ms, mt, md = mean(s), mean(t), mean(d)
+    ss, st, tt = mean(s * s) - ms * ms, mean(s * t) - ms * mt, mean(t * t) - mt * mt
+    sd, td, dd = mean(s * d) - ms * md, mean(t * d) - mt * md, mean(d * d) - md * md
+    det = ss * tt - st * st
+    ok = valid & (share > 0.25) & (det > 1e-4 * (ss + tt) ** 2)
+    safe = np.where(ok, det, 1.0)
+    a, b = (tt * sd - st * td) / safe, (ss * td - st * sd) / safe
+    planes = np.stack([a, b, md - a * ms - b * mt], axis=-1)
+    residual = np.where(ok, np.maximum(dd - a * sd - b * td, 0.0), np.inf)
+    return planes, residual
+
+
+def _shifted(values: NDArray[Any], shift: tuple[int, int], fill: float) -> NDArray[Any]:
+    """Return `values[row + shift[0], column + shift[1]]`, `fill` beyond the border."""
+    result = np.full_like(values, fill)
+    (to_rows, of_rows), (to_columns, of_columns) = (
+        (slice(max(0, -k), max(0, n - max(0, k))), slice(max(0, k), max(0, n + min(0, k))))
+        for k, n in zip(shift, values.shape[:2], strict=True)
+    )
+    result[to_rows, to_columns] = values[of_rows, of_columns]
+    return result
 
 
 def to_pointcloud(

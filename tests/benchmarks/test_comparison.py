@@ -76,6 +76,22 @@ def test_relative_maps_are_not_judged_by_a_factor_and_it_is_said(rooms, fixed):
     assert "–" in as_text(report)
 
 
+def test_a_report_warns_of_comparing_kinds(rooms, fixed, tmp_path):
+    models = {"rel": noisy(fixed, 0.1), "met": noisy(fixed, 0.1, Kind.METRIC_DEPTH)}
+    report = benchmarks.duel(models, rooms)
+    warning = (
+        "do not compare relative models (rel) with metric ones (met) under depth, log, moge-affine: "
+        "the two kinds are not fitted alike; use disparity or rank"
+    )
+    assert warning in report.notes
+    write_report_page(tmp_path / "duel.html", report, models)
+    for text in (as_text(report), as_markdown(report), (tmp_path / "duel.html").read_text()):
+        assert warning in text
+    same = benchmarks.duel(models, rooms, protocols=("disparity", "rank"))
+    assert warning not in same.notes
+    assert not any("not fitted alike" in note for note in same.notes)
+
+
 def test_disparity_given_as_depth_is_named(rooms, fixed):
     def inverted(item, _pixels):
         return DepthMap(item.load().disparity, Kind.METRIC_DEPTH)

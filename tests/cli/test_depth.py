@@ -50,14 +50,14 @@ def test_one_picture(sightline, model, pictures, tmp_path):
 def test_every_format_and_option(sightline, model, pictures, tmp_path):
     (picture,) = pictures(1)
     out = tmp_path / "out"
-    words = ["--save", "npz,png,exr,color,ply,glb", "--fov", "90", "--sigma", "--tiles"]
+    words = ["--save", "npz,png,exr,color,ply,glb,normals", "--fov", "90", "--sigma", "--tiles"]
     words += ["--palette", "turbo", "--size", "96", "--engine", "openvino", "--threads", "1"]
     result = sightline("depth", picture, "--out", out, "--model", model, *words, "--json")
     assert result.returncode == 0, result.stderr
     (line,) = lines(result.stdout)
     assert line["camera"] == "given"
     assert (line["kind"], line["unit"]) == ("relative_disparity", "")
-    assert set(line["outputs"]) == {"npz", "png", "exr", "color", "ply", "glb"}
+    assert set(line["outputs"]) == {"npz", "png", "exr", "color", "ply", "glb", "normals"}
     assert all(Path(path).is_file() for path in line["outputs"].values())
     depth = read_depth(out / "photo000.npz")
     assert depth.sigma is not None

@@ -25,7 +25,7 @@ def outputs(sources, save=("npz",), out="out", own=frozenset()) -> list[list[str
 
 def test_results_are_called_after_their_input():
     assert outputs([source("in/a.jpg")], FORMATS) == [
-        ["a.npz", "a.png", "a.exr", "a_color.png", "a.ply", "a.glb"]
+        ["a.npz", "a.png", "a.exr", "a_color.png", "a.ply", "a.glb", "a_normals.png"]
     ]
 
 

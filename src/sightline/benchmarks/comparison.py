@@ -43,7 +43,7 @@ from sightline.benchmarks.scoring import predicted_disparity, to_truth
 from sightline.benchmarks.sets import detect, find
 from sightline.errors import InputError
 from sightline.io.rgbd import Truth
-from sightline.types import DepthMap
+from sightline.types import DepthMap, Kind
 
 #: Name, alignment, space of errors, and who scores so.
 PROTOCOLS: tuple[tuple[str, Align, Space, str], ...] = (
@@ -62,6 +62,9 @@ RANK, ORDER = "rank", "order"
 
 #: Figure → whether larger is better.
 LARGER_IS_BETTER = {"abs_rel": False, "delta1": True, "spearman": True, "accuracy": True}
+
+#: Protocols that fit a relative map otherwise than a metric one.
+FIT_BY_KIND = ("depth", "log", "moge-affine")
 
 #: Pictures whose figures differ by less are ties.
 TIE = 0.005
@@ -367,6 +370,7 @@ class _Scorer:
         self._sizes: dict[str, list[str]] = {name: [] for name in models}
         self._holes: dict[str, list[str]] = {name: [] for name in models}
         self._ranks: dict[str, list[float]] = {name: [] for name in models}
+        self._relative: dict[str, bool] = {}
 
     def add(self, item: Item) -> None:
         """Score every model on one picture; keep it only if all of them could be scored."""
@@ -427,9 +431,10 @@ class _Scorer:
         return figures
 
     def _inspect(self, model: str, item: Item, depth: DepthMap, size: tuple[int, ...]) -> None:
-        """Refuse a map without an answer; remember holes and other sizes."""
+        """Refuse a map without an answer; remember its kind, holes and another size."""
         if not depth.valid.any():
             raise InputError("the map is empty: every value is NaN, infinite or not positive")
+        self._relative[model] = depth.kind is Kind.RELATIVE_DISPARITY
         if not depth.valid.all():
             self._holes[model].append(item.name)
         if depth.values.shape != size:
@@ -448,7 +453,7 @@ class _Scorer:
 
     def notes(self) -> list[str]:
         """Return a line for each oddity of a model's maps."""
-        lines = []
+        lines = self._kinds()
         for model, names in self._sizes.items():
             if names:
                 lines.append(
@@ -471,6 +476,19 @@ class _Scorer:
                 f"({', '.join(single)}) and add no width to them"
             )
         return lines
+
+    def _kinds(self) -> list[str]:
+        """Return a warning if relative and metric models meet under protocols that treat them apart."""
+        unlike = [name for name in self._protocols if name in FIT_BY_KIND]
+        relative = [model for model, one in self._relative.items() if one]
+        metric = [model for model, one in self._relative.items() if not one]
+        if not (unlike and relative and metric):
+            return []
+        return [
+            f"do not compare relative models ({', '.join(relative)}) with metric ones "
+            f"({', '.join(metric)}) under {', '.join(unlike)}: the two kinds are not fitted alike; "
+            f"use disparity or {RANK}"
+        ]
 
     def table(self) -> dict[Key, NDArray[np.float64]]:
         """Return (pictures, models) by protocol and figure, those that judge at least one model."""

@@ -94,7 +94,8 @@ def _files(result: Path) -> Iterator[Path]:
     recorded = [f for f in Manifest(result).outputs() if isinstance(f, Path)]
     ours = [f for f in sorted(recorded) if f.is_file()]
     files += [f for f in ours if f.suffix == ".exr"]
-    files += [f for f in ours if f.suffix == ".png" and not f.stem.endswith("_color")]
+    pictures = ("_color", "_normals")
+    files += [f for f in ours if f.suffix == ".png" and not f.stem.endswith(pictures)]
     found: dict[Path, Path] = {}
     for file in files:
         found.setdefault(file.resolve().with_suffix(""), file)

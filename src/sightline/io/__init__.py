@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     )
     from sightline.io.images import Picture, read_picture
     from sightline.io.inputs import Source, expand
+    from sightline.io.normal_files import read_normals, write_normals
     from sightline.io.paths import AnyPath, to_path
     from sightline.io.pointclouds import read_pointcloud, write_pointcloud
     from sightline.io.video import VideoReader, open_video
@@ -39,12 +40,14 @@ __all__ = [
     "read_depth",
     "read_depth_folder",
     "read_depth_video",
+    "read_normals",
     "read_picture",
     "read_pointcloud",
     "to_path",
     "write_bytes",
     "write_color",
     "write_depth",
+    "write_normals",
     "write_pointcloud",
     "write_text",
 ]
@@ -65,6 +68,7 @@ __getattr__, __dir__ = lazy_exports(
         "read_depth": "depth_files",
         "read_depth_folder": "depth_video",
         "read_depth_video": "depth_video",
+        "read_normals": "normal_files",
         "read_picture": "images",
         "read_pointcloud": "pointclouds",
         "Source": "inputs",
@@ -73,6 +77,7 @@ __getattr__, __dir__ = lazy_exports(
         "write_bytes": "atomic",
         "write_color": "color",
         "write_depth": "depth_files",
+        "write_normals": "normal_files",
         "write_pointcloud": "pointclouds",
         "write_text": "atomic",
     },

@@ -9,7 +9,7 @@ from sightline.depth import video
 from sightline.depth.config import DepthConfig
 from sightline.depth.estimator import DepthEstimator, load
 from sightline.geometry import to_pointcloud
-from sightline.io import color, depth_files, pointclouds
+from sightline.io import color, depth_files, normal_files, pointclouds
 from sightline.io.images import Picture, read_picture
 from sightline.io.inputs import expand
 from sightline.io.paths import AnyPath
@@ -158,3 +158,5 @@ def write_map(
                 mesh = kind == "glb"
                 cloud = to_pointcloud(depth, picture.pixels, mesh=mesh, max_points=MAX_POINTS)
                 pointclouds.write_pointcloud(path, cloud)
+            case "normals":
+                normal_files.write_normals(path, depth)

@@ -29,6 +29,7 @@ PICTURE_ENDINGS: dict[str, str] = {
     "color": "_color.png",
     "ply": ".ply",
     "glb": ".glb",
+    "normals": "_normals.png",
     "json": ".json",
 }
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, get_args
 from sightline.config import Flag, Palette, comma_list
 from sightline.errors import InputError
 
-Format = Literal["npz", "png", "exr", "color", "ply", "glb"]
+Format = Literal["npz", "png", "exr", "color", "ply", "glb", "normals"]
 
 FORMATS: tuple[Format, ...] = get_args(Format)
 
@@ -19,7 +19,8 @@ class BatchConfig:
 
     Attributes:
         save: files to write, separated by commas: npz (all fields), png (16 bit), exr (float),
-            color (image with legend), ply (point cloud), glb (mesh). For a video: npz (a folder of
+            color (image with legend), ply (point cloud), glb (mesh),
+            normals (surface normals as an image). For a video: npz (a folder of
             frames), png (16-bit lossless video), color (video). Default: npz,color; for a video
             png,color.
         palette: color map of the color image.
